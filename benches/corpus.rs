@@ -1,0 +1,1 @@
+//! Seeded data for the benches.
