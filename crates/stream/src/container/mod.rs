@@ -1,0 +1,44 @@
+//! The bytes of the containers: frames, blocks, the seek table and the promise of one.
+//!
+//! Everything here is pure: bytes in, values out. What the bytes mean is written down in `docs/formats.md`.
+
+pub(crate) mod promise;
+pub(crate) mod seek_table;
+pub(crate) mod skippable;
+
+#[cfg(feature = "lz4")]
+pub(crate) mod lz4;
+#[cfg(feature = "zstd")]
+pub(crate) mod zstd;
+
+/// Why bytes are not what a container allows. The reader adds file and offset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// The input ends inside the named thing.
+    Truncated(&'static str),
+    /// The named thing is damaged.
+    Corrupt(&'static str),
+    /// Legal, but refused: the named thing is not supported.
+    Unsupported(&'static str),
+    /// The frame needs this dictionary.
+    Dictionary(u32),
+    /// The named size is over its limit, both in bytes.
+    TooLarge { what: &'static str, declared: u64, limit: u64 },
+}
+
+/// Little-endian `u32` at `at`, when the slice reaches that far.
+pub(crate) fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    let field = bytes.get(at..at.checked_add(4)?)?;
+    Some(u32::from_le_bytes(field.try_into().ok()?))
+}
+
+/// Little-endian `u64` at `at`, when the slice reaches that far.
+pub(crate) fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
+    let field = bytes.get(at..at.checked_add(8)?)?;
+    Some(u64::from_le_bytes(field.try_into().ok()?))
+}
+
+/// XXH32 with seed 0, as LZ4 frames and the promise use it.
+pub(crate) fn xxh32(bytes: &[u8]) -> u32 {
+    twox_hash::XxHash32::oneshot(0, bytes)
+}

@@ -1,0 +1,104 @@
+//! The promise: a skippable frame near the start saying that a seek table stands at the end, and how many bytes the
+//! file decodes to when the writer knew. It makes a file cut between two frames detectable.
+//!
+//! All integers are little-endian:
+//! ```text
+//! u32 0x184D2A5D   skippable magic
+//! u32 20           payload size
+//! u32 0x31746E47   "Gnt1"
+//! u32 flags        bit 0: the content length is known; all others 0
+//! u64 length       bytes of decoded content; 0 when not known
+//! u32 check        XXH32, seed 0, of the 16 payload bytes before it
+//! ```
+
+use super::{Fault, skippable, u32_at, u64_at, xxh32};
+
+/// Size of the whole frame, in bytes.
+pub(crate) const LEN: usize = skippable::HEADER + PAYLOAD;
+
+const PAYLOAD: usize = 20;
+const TAG: u32 = u32::from_le_bytes(*b"Gnt1");
+const LENGTH_KNOWN: u32 = 1;
+
+/// What the frame says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Promise {
+    /// Bytes the file decodes to, when the writer knew before it began.
+    pub(crate) content_len: Option<u64>,
+}
+
+impl Promise {
+    /// The whole skippable frame.
+    pub(crate) fn to_bytes(self) -> [u8; LEN] {
+        let mut frame = Vec::with_capacity(LEN);
+        skippable::push_header(&mut frame, skippable::PROMISE_MAGIC, PAYLOAD as u32);
+        frame.extend_from_slice(&TAG.to_le_bytes());
+        let flags = if self.content_len.is_some() { LENGTH_KNOWN } else { 0 };
+        frame.extend_from_slice(&flags.to_le_bytes());
+        frame.extend_from_slice(&self.content_len.unwrap_or(0).to_le_bytes());
+        let check = xxh32(&frame[skippable::HEADER..]);
+        frame.extend_from_slice(&check.to_le_bytes());
+        let mut bytes = [0; LEN];
+        bytes.copy_from_slice(&frame);
+        bytes
+    }
+
+    /// Reads the payload of a skippable frame. `None`: somebody else's frame.
+    ///
+    /// # Errors
+    /// A promise that is damaged or of a later version.
+    pub(crate) fn parse(magic: u32, payload: &[u8]) -> Result<Option<Self>, Fault> {
+        if magic != skippable::PROMISE_MAGIC || payload.len() != PAYLOAD || u32_at(payload, 0) != Some(TAG) {
+            return Ok(None);
+        }
+        let (Some(flags), Some(length), Some(check)) = (u32_at(payload, 4), u64_at(payload, 8), u32_at(payload, 16)) else {
+            return Ok(None);
+        };
+        if check != xxh32(&payload[..16]) {
+            return Err(Fault::Corrupt("promise of a seek table: checksum"));
+        }
+        match (flags, length) {
+            (LENGTH_KNOWN, length) => Ok(Some(Self { content_len: Some(length) })),
+            (0, 0) => Ok(Some(Self { content_len: None })),
+            _ => Err(Fault::Unsupported("promise of a seek table: flags")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(frame: &[u8]) -> Result<Option<Promise>, Fault> {
+        let (magic, size) = skippable::header(frame).unwrap();
+        assert_eq!(size as usize, frame.len() - skippable::HEADER);
+        Promise::parse(magic, &frame[skippable::HEADER..])
+    }
+
+    #[test]
+    fn round_trip() {
+        for content_len in [None, Some(0), Some(1), Some(u64::MAX)] {
+            let promise = Promise { content_len };
+            assert_eq!(parse(&promise.to_bytes()), Ok(Some(promise)));
+        }
+    }
+
+    #[test]
+    fn every_flipped_bit_is_seen() {
+        let promise = Promise { content_len: Some(0x0123_4567_89AB_CDEF) };
+        let frame = promise.to_bytes();
+        for bit in skippable::HEADER * 8..LEN * 8 {
+            let mut damaged = frame;
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            assert!(!matches!(parse(&damaged), Ok(Some(_))), "bit {bit}");
+        }
+    }
+
+    #[test]
+    fn other_frames_are_not_ours() {
+        assert_eq!(Promise::parse(skippable::PROMISE_MAGIC, &[0; 20]), Ok(None));
+        assert_eq!(Promise::parse(skippable::PROMISE_MAGIC, b"Gnt1"), Ok(None));
+        let frame = Promise { content_len: None }.to_bytes();
+        assert_eq!(Promise::parse(0x184D_2A50, &frame[8..]), Ok(None));
+    }
+}
