@@ -1,1 +1,14 @@
-//! What the programs share: arguments, units, progress, JSON and reports.
+//! What the programs share: arguments, units, progress, JSON, plots and pages.
+//!
+//! A program is arguments, calls to the four libraries, and print. Whatever two of them need lives here.
+
+pub mod args;
+pub mod cli;
+pub mod interrupt;
+pub mod json;
+pub mod page;
+pub mod plot;
+pub mod print;
+pub mod progress;
+pub mod units;
+pub mod workdir;
