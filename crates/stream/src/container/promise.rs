@@ -6,7 +6,8 @@
 //! u32 0x184D2A5D   skippable magic
 //! u32 20           payload size
 //! u32 0x31746E47   "Gnt1"
-//! u32 flags        bit 0: the content length is known; all others 0
+//! u32 flags        bit 0: the content length is known; bit 1: the table begins with the frame before this one,
+//!                  else with this one; all others 0
 //! u64 length       bytes of decoded content; 0 when not known
 //! u32 check        XXH32, seed 0, of the 16 payload bytes before it
 //! ```
@@ -19,12 +20,15 @@ pub(crate) const LEN: usize = skippable::HEADER + PAYLOAD;
 const PAYLOAD: usize = 20;
 const TAG: u32 = u32::from_le_bytes(*b"Gnt1");
 const LENGTH_KNOWN: u32 = 1;
+const FOLLOWS_FRAME: u32 = 2;
 
 /// What the frame says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Promise {
     /// Bytes the file decodes to, when the writer knew before it began.
     pub(crate) content_len: Option<u64>,
+    /// The table begins with the frame before this one (LZ4), not with this one (zstd).
+    pub(crate) follows_frame: bool,
 }
 
 impl Promise {
@@ -33,7 +37,8 @@ impl Promise {
         let mut frame = Vec::with_capacity(LEN);
         skippable::push_header(&mut frame, skippable::PROMISE_MAGIC, PAYLOAD as u32);
         frame.extend_from_slice(&TAG.to_le_bytes());
-        let flags = if self.content_len.is_some() { LENGTH_KNOWN } else { 0 };
+        let mut flags = if self.content_len.is_some() { LENGTH_KNOWN } else { 0 };
+        flags |= if self.follows_frame { FOLLOWS_FRAME } else { 0 };
         frame.extend_from_slice(&flags.to_le_bytes());
         frame.extend_from_slice(&self.content_len.unwrap_or(0).to_le_bytes());
         let check = xxh32(&frame[skippable::HEADER..]);
@@ -57,11 +62,11 @@ impl Promise {
         if check != xxh32(&payload[..16]) {
             return Err(Fault::Corrupt("promise of a seek table: checksum"));
         }
-        match (flags, length) {
-            (LENGTH_KNOWN, length) => Ok(Some(Self { content_len: Some(length) })),
-            (0, 0) => Ok(Some(Self { content_len: None })),
-            _ => Err(Fault::Unsupported("promise of a seek table: flags")),
+        let length_known = flags & LENGTH_KNOWN != 0;
+        if flags & !(LENGTH_KNOWN | FOLLOWS_FRAME) != 0 || (!length_known && length != 0) {
+            return Err(Fault::Unsupported("promise of a seek table: flags"));
         }
+        Ok(Some(Self { content_len: length_known.then_some(length), follows_frame: flags & FOLLOWS_FRAME != 0 }))
     }
 }
 
@@ -78,14 +83,16 @@ mod tests {
     #[test]
     fn round_trip() {
         for content_len in [None, Some(0), Some(1), Some(u64::MAX)] {
-            let promise = Promise { content_len };
-            assert_eq!(parse(&promise.to_bytes()), Ok(Some(promise)));
+            for follows_frame in [false, true] {
+                let promise = Promise { content_len, follows_frame };
+                assert_eq!(parse(&promise.to_bytes()), Ok(Some(promise)));
+            }
         }
     }
 
     #[test]
     fn every_flipped_bit_is_seen() {
-        let promise = Promise { content_len: Some(0x0123_4567_89AB_CDEF) };
+        let promise = Promise { content_len: Some(0x0123_4567_89AB_CDEF), follows_frame: true };
         let frame = promise.to_bytes();
         for bit in skippable::HEADER * 8..LEN * 8 {
             let mut damaged = frame;
@@ -98,7 +105,7 @@ mod tests {
     fn other_frames_are_not_ours() {
         assert_eq!(Promise::parse(skippable::PROMISE_MAGIC, &[0; 20]), Ok(None));
         assert_eq!(Promise::parse(skippable::PROMISE_MAGIC, b"Gnt1"), Ok(None));
-        let frame = Promise { content_len: None }.to_bytes();
+        let frame = Promise { content_len: None, follows_frame: false }.to_bytes();
         assert_eq!(Promise::parse(0x184D_2A50, &frame[8..]), Ok(None));
     }
 }
