@@ -51,8 +51,10 @@ impl Page {
     /// A table: the first column is text, the others are numbers.
     pub fn table(&mut self, head: &[&str], rows: &[Vec<String>]) {
         let head: String = head.iter().map(|h| format!("<th>{}</th>", escape(h))).collect();
-        let rows: String =
-            rows.iter().map(|row| format!("<tr>{}</tr>\n", row.iter().map(|c| format!("<td>{}</td>", escape(c))).collect::<String>())).collect();
+        let rows: String = rows
+            .iter()
+            .map(|row| format!("<tr>{}</tr>\n", row.iter().map(|c| format!("<td>{}</td>", escape(c))).collect::<String>()))
+            .collect();
         let _ = writeln!(self.body, "<div class=\"wide\"><table><thead><tr>{head}</tr></thead><tbody>\n{rows}</tbody></table></div>");
     }
 

@@ -119,7 +119,10 @@ impl Plot {
         Ok(scalable(&text, &self.y_label))
     }
 
-    fn draw<'a, X>(&self, mut chart: ChartContext<'a, SVGBackend<'a>, Cartesian2d<X, plotters::coord::types::RangedCoordf64>>) -> Result<(), Failure>
+    fn draw<'a, X>(
+        &self,
+        mut chart: ChartContext<'a, SVGBackend<'a>, Cartesian2d<X, plotters::coord::types::RangedCoordf64>>,
+    ) -> Result<(), Failure>
     where
         X: plotters::coord::ranged1d::Ranged<ValueType = f64> + plotters::coord::ranged1d::ValueFormatter<f64>,
     {
@@ -142,7 +145,8 @@ impl Plot {
                 Shape::Points(v) => chart.draw_series(v.iter().map(|&p| Circle::new(p, 4, colour.filled()))),
                 Shape::Line(v) => chart.draw_series(LineSeries::new(v.iter().copied(), colour.stroke_width(2))),
                 Shape::Band(v) => {
-                    let outline: Vec<_> = v.iter().map(|&(x, low, _)| (x, low)).chain(v.iter().rev().map(|&(x, _, high)| (x, high))).collect();
+                    let outline: Vec<_> =
+                        v.iter().map(|&(x, low, _)| (x, low)).chain(v.iter().rev().map(|&(x, _, high)| (x, high))).collect();
                     chart.draw_series([Polygon::new(outline, colour.mix(0.15).filled())])
                 }
             }
@@ -256,16 +260,21 @@ struct Range {
 }
 
 impl Range {
-    const EMPTY: Self = Self { low: f64::INFINITY, high: f64::NEG_INFINITY };
+    const EMPTY: Self = Self { low: f64::MAX, high: f64::MIN };
+    /// Stays so whatever comes.
+    const UNUSABLE: Self = Self { low: f64::INFINITY, high: f64::INFINITY };
 
     fn take(&mut self, value: f64) {
-        // NaN spoils both ends, so that it is noticed.
-        self.low = if value.is_nan() { value } else { self.low.min(value) };
-        self.high = if value.is_nan() { value } else { self.high.max(value) };
+        if value.is_finite() && self.low <= f64::MAX {
+            self.low = self.low.min(value);
+            self.high = self.high.max(value);
+        } else if !value.is_finite() {
+            *self = Self::UNUSABLE;
+        }
     }
 
     fn is_usable(self) -> bool {
-        self.low.is_finite() && self.high.is_finite()
+        self.high.is_finite() && self.low <= self.high
     }
 
     fn widened(self, share: f64, keep_zero: bool) -> Self {
@@ -278,7 +287,11 @@ impl Range {
 /// An element that fits its column and has a name for screen readers.
 fn scalable(svg: &str, name: &str) -> String {
     let start = svg.find("<svg").unwrap_or(0);
-    svg[start..].replacen("<svg ", &format!("<svg role=\"img\" aria-label=\"{}\" style=\"max-width:100%;height:auto\" ", crate::page::escape(name)), 1)
+    svg[start..].replacen(
+        "<svg ",
+        &format!("<svg role=\"img\" aria-label=\"{}\" style=\"max-width:100%;height:auto\" ", crate::page::escape(name)),
+        1,
+    )
 }
 
 fn drawing<E: std::error::Error + Send + Sync>(error: DrawingAreaErrorKind<E>) -> Failure {
@@ -313,7 +326,8 @@ mod tests {
 
     #[test]
     fn bars_hold_every_part() {
-        let bars = Bars { x_label: "seconds".into(), parts: vec!["read".into(), "write".into()], rows: vec![("1 thread".into(), vec![1.0, 0.5])] };
+        let bars =
+            Bars { x_label: "seconds".into(), parts: vec!["read".into(), "write".into()], rows: vec![("1 thread".into(), vec![1.0, 0.5])] };
         let svg = bars.svg().unwrap();
         assert!(svg.contains("1 thread") && svg.contains("read") && svg.contains("0.5"));
     }
