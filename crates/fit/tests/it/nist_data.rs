@@ -1,6 +1,7 @@
 //! The Statistical Reference Datasets of NIST (<https://www.itl.nist.gov/div898/strd/>): the data, and the solutions
 //! to more digits than a double holds, from the same models solved in 50-digit arithmetic.
 
+#![allow(dead_code)]
 #![allow(clippy::excessive_precision, clippy::unreadable_literal)]
 
 /// One data set.
@@ -312,7 +313,6 @@ pub(crate) const WAMPLER5: Set = Set {
     starts: &[],
 };
 
-#[expect(dead_code)]
 pub(crate) const DANWOOD: Set = Set {
     name: "DanWood",
     x: &[&[1.309, 1.471, 1.49, 1.565, 1.611, 1.68]],
@@ -325,7 +325,6 @@ pub(crate) const DANWOOD: Set = Set {
     starts: &[&[1.0, 5.0], &[0.7, 4.0]],
 };
 
-#[expect(dead_code)]
 pub(crate) const MISRA1A: Set = Set {
     name: "Misra1a",
     x: &[&[77.6, 114.9, 141.1, 190.8, 239.9, 289.0, 332.8, 378.4, 434.8, 477.3, 536.8, 593.1, 689.1, 760.0]],
@@ -338,7 +337,6 @@ pub(crate) const MISRA1A: Set = Set {
     starts: &[&[500.0, 0.0001], &[250.0, 0.0005]],
 };
 
-#[expect(dead_code)]
 pub(crate) const BOXBOD: Set = Set {
     name: "BoxBOD",
     x: &[&[1.0, 2.0, 3.0, 5.0, 7.0, 10.0]],
@@ -351,7 +349,6 @@ pub(crate) const BOXBOD: Set = Set {
     starts: &[&[1.0, 1.0], &[100.0, 0.75]],
 };
 
-#[expect(dead_code)]
 pub(crate) const MGH09: Set = Set {
     name: "MGH09",
     x: &[&[4.0, 2.0, 1.0, 0.5, 0.25, 0.167, 0.125, 0.1, 0.0833, 0.0714, 0.0625]],
@@ -364,7 +361,6 @@ pub(crate) const MGH09: Set = Set {
     starts: &[&[25.0, 39.0, 41.5, 39.0], &[0.25, 0.39, 0.415, 0.39]],
 };
 
-#[expect(dead_code)]
 pub(crate) const THURBER: Set = Set {
     name: "Thurber",
     x: &[&[
