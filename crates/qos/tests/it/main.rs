@@ -1,1 +1,5 @@
 //! Integration tests.
+
+#[cfg(target_os = "linux")]
+mod linux_restore;
+mod workers;

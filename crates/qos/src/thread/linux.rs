@@ -1,0 +1,199 @@
+//! Linux: `sched_setattr`, `ioprio_set` and `sched_setaffinity` on the calling thread.
+
+use std::fs;
+use std::time::Duration;
+
+use super::linux_plan::{Plan, Rights};
+use crate::sys::linux::{self as sys, SchedAttr};
+use crate::{Applied, Attribute, CpuSet, Effective, Error, IoPriority, LinuxThread, Outcome, Policy, Request, Step};
+
+/// `SCHED_FLAG_RESET_ON_FORK`; clearing it needs a privilege, so it is always carried along.
+const RESET_ON_FORK: u64 = 0x01;
+const UTIL_CLAMP_MIN: u64 = 0x20;
+const UTIL_CLAMP_MAX: u64 = 0x40;
+
+/// What to put back.
+#[derive(Debug, Clone)]
+pub(crate) struct Saved {
+    attr: SchedAttr,
+    io_priority: u32,
+    /// Only if the request restricted the CPUs.
+    cpus: Option<CpuSet>,
+}
+
+pub(crate) fn apply(request: &Request, undo: bool) -> Result<(Applied, Saved), Error> {
+    let attr = sys::sched_getattr()?;
+    let io_priority = sys::ioprio_get()?;
+    let before = describe(&attr, io_priority, sys::affinity()?);
+    let plan = Plan::new(request, &before);
+    if undo {
+        // The rights are only looked up when they matter.
+        let none = Rights { sys_nice: false, limit_nice: 0, limit_realtime: 0 };
+        if plan.irreversible(&before, none).is_some() {
+            if let Some((attribute, reason)) = plan.irreversible(&before, rights()) {
+                return Err(Error::Irreversible { class: request.class, attribute, reason });
+            }
+        }
+    }
+    let cpus = request.cpus.as_ref().map(|cpus| cpus.intersection(&before.cpus));
+    let saved = Saved { attr, io_priority, cpus: cpus.as_ref().map(|_| before.cpus.clone()) };
+    if let Err(error) = carry_out(&plan, &attr, io_priority, cpus.as_ref()) {
+        // Whatever was done before the refusal is undone; the refusal is the error to tell.
+        let _ = restore(&saved);
+        return Err(error);
+    }
+    let after = describe(&sys::sched_getattr()?, sys::ioprio_get()?, sys::affinity()?);
+    let steps = steps(request, &before, &after);
+    let applied =
+        Applied { request: request.clone(), before: Effective::Linux(before), after: Effective::Linux(after), steps };
+    Ok((applied, saved))
+}
+
+pub(crate) fn restore(saved: &Saved) -> Result<(), Error> {
+    // Each is tried even if an earlier one failed; the first failure is told.
+    let attributes = restore_attributes(&saved.attr);
+    let io_priority = restore_io_priority(saved.io_priority);
+    let cpus = saved.cpus.as_ref().map_or(Ok(()), sys::set_affinity);
+    attributes.and(io_priority).and(cpus)
+}
+
+pub(crate) fn effective() -> Result<Effective, Error> {
+    Ok(Effective::Linux(describe(&sys::sched_getattr()?, sys::ioprio_get()?, sys::affinity()?)))
+}
+
+fn carry_out(plan: &Plan, before: &SchedAttr, io_priority: u32, cpus: Option<&CpuSet>) -> Result<(), Error> {
+    if let Some(cpus) = cpus {
+        sys::set_affinity(cpus)?;
+    }
+    let mut attr = SchedAttr {
+        policy: plan.policy.to_raw(),
+        flags: before.flags & RESET_ON_FORK,
+        nice: plan.nice,
+        runtime: plan.slice.map_or(0, |slice| slice.as_nanos() as u64),
+        ..SchedAttr::default()
+    };
+    if has_clamps(before) {
+        attr.flags |= UTIL_CLAMP_MAX;
+        // All ones resets the clamp to the system's default.
+        attr.util_max = plan.utilization_max.unwrap_or(u32::MAX);
+    }
+    if plan.policy == Policy::Idle && Policy::from_raw(before.policy) != Policy::Idle {
+        // The kernel takes no slice together with SCHED_IDLE: a chosen one has to go before.
+        sys::sched_setattr(&SchedAttr {
+            policy: Policy::Other.to_raw(),
+            ..attr
+        })?;
+    }
+    sys::sched_setattr(&attr)?;
+    if plan.io_priority.to_raw() != io_priority {
+        sys::ioprio_set(plan.io_priority.to_raw())?;
+    }
+    Ok(())
+}
+
+fn restore_attributes(saved: &SchedAttr) -> Result<(), Error> {
+    let mut attr = SchedAttr { flags: saved.flags & RESET_ON_FORK, ..*saved };
+    if has_clamps(saved) {
+        attr.flags |= UTIL_CLAMP_MIN | UTIL_CLAMP_MAX;
+        attr.util_min = if saved.util_min == 0 { u32::MAX } else { saved.util_min };
+        attr.util_max = if saved.util_max == 1024 { u32::MAX } else { saved.util_max };
+    }
+    match Policy::from_raw(saved.policy) {
+        Policy::Idle => {
+            // The kernel takes no slice together with SCHED_IDLE, but keeps the one from before.
+            if sys::sched_getattr()?.policy != saved.policy {
+                set_slice(&SchedAttr {
+                    policy: Policy::Batch.to_raw(),
+                    ..attr
+                })?;
+            }
+            attr.runtime = 0;
+            sys::sched_setattr(&attr)
+        }
+        policy if policy.is_fair() => set_slice(&attr),
+        _ => sys::sched_setattr(&attr),
+    }
+}
+
+/// Sets attributes of a fair policy so that the slice reads as in `attr`.
+fn set_slice(attr: &SchedAttr) -> Result<(), Error> {
+    // Reading does not tell a default slice from a chosen one of that length. Try the default first (it follows the
+    // system's setting), and choose only if that is not what was there.
+    sys::sched_setattr(&SchedAttr { runtime: 0, ..*attr })?;
+    if sys::sched_getattr()?.runtime == attr.runtime {
+        Ok(())
+    } else {
+        sys::sched_setattr(attr)
+    }
+}
+
+fn restore_io_priority(saved: u32) -> Result<(), Error> {
+    if sys::ioprio_get()? == saved {
+        return Ok(());
+    }
+    // Some kernels report the priority that follows from nice where none is set: try none first.
+    sys::ioprio_set(IoPriority::None.to_raw())?;
+    if sys::ioprio_get()? == saved { Ok(()) } else { sys::ioprio_set(saved) }
+}
+
+/// Whether the kernel has utilization clamps: without, it leaves both zero, and an upper bound of zero is no default.
+fn has_clamps(attr: &SchedAttr) -> bool {
+    attr.util_max != 0 || attr.util_min != 0
+}
+
+fn describe(attr: &SchedAttr, io_priority: u32, cpus: CpuSet) -> LinuxThread {
+    let policy = Policy::from_raw(attr.policy);
+    LinuxThread {
+        policy,
+        nice: attr.nice,
+        realtime_priority: attr.priority,
+        slice: (policy.is_fair() && attr.runtime > 0).then(|| Duration::from_nanos(attr.runtime)),
+        io_priority: IoPriority::from_raw(io_priority),
+        utilization_max: has_clamps(attr).then_some(attr.util_max),
+        cpus,
+    }
+}
+
+fn rights() -> Rights {
+    // `capable()` looks in the initial user namespace, `capget` in the thread's own.
+    let initial = || {
+        fs::read_to_string("/proc/thread-self/uid_map")
+            .is_ok_and(|map| map.split_whitespace().eq(["0", "0", "4294967295"]))
+    };
+    Rights {
+        sys_nice: sys::has_cap_sys_nice() && initial(),
+        limit_nice: sys::limit_nice(),
+        limit_realtime: sys::limit_realtime(),
+    }
+}
+
+fn steps(request: &Request, before: &LinuxThread, after: &LinuxThread) -> Vec<Step> {
+    let outcome = |same| if same { Outcome::Unchanged } else { Outcome::Changed };
+    let mut steps = vec![
+        Step { attribute: Attribute::Policy, outcome: outcome(before.policy == after.policy) },
+        Step { attribute: Attribute::Nice, outcome: outcome(before.nice == after.nice) },
+        Step {
+            attribute: Attribute::Slice,
+            outcome: match (before.slice, after.slice) {
+                (_, None) => Outcome::NotAvailable("the kernel has no per-thread slice; Linux 6.12 brought it"),
+                (then, now) => outcome(then == now),
+            },
+        },
+        Step { attribute: Attribute::IoPriority, outcome: outcome(before.io_priority == after.io_priority) },
+        Step {
+            attribute: Attribute::Utilization,
+            outcome: match (before.utilization_max, after.utilization_max) {
+                (None, None) => Outcome::NotAvailable("the kernel was built without utilization clamping"),
+                (then, now) => outcome(then == now),
+            },
+        },
+    ];
+    if request.relative_priority != 0 {
+        let outcome = Outcome::NotAvailable("Linux has no priority within a class");
+        steps.push(Step { attribute: Attribute::RelativePriority, outcome });
+    }
+    if request.cpus.is_some() {
+        steps.push(Step { attribute: Attribute::Affinity, outcome: outcome(before.cpus == after.cpus) });
+    }
+    steps
+}

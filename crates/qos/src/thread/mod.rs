@@ -1,0 +1,25 @@
+//! Setting, reading and restoring a thread's class: one backend per platform with the same three functions.
+
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(target_os = "linux")]
+use linux as backend;
+
+#[cfg(target_vendor = "apple")]
+mod apple;
+#[cfg(target_vendor = "apple")]
+use apple as backend;
+
+#[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
+mod other;
+#[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
+use other as backend;
+
+mod guard;
+pub(crate) mod linux_plan;
+mod workers;
+
+pub use guard::{Guard, Spawned, enter, set, spawn};
+pub use workers::{WorkerOutcome, Workers};
+
+pub(crate) use backend::effective;
