@@ -10,6 +10,8 @@ pub(crate) const MAGIC: u32 = 0x184D_2204;
 pub(crate) const LEGACY_MAGIC: u32 = 0x184C_2102;
 /// Decoded size of every block of a legacy frame but the last, in bytes.
 pub(crate) const LEGACY_BLOCK: usize = 8 << 20;
+/// The most such a block takes in the file, in bytes: the worst case of the block format.
+pub(crate) const LEGACY_STORED: usize = LEGACY_BLOCK + LEGACY_BLOCK / 255 + 16;
 /// The longest header, in bytes.
 pub(crate) const MAX_HEADER: usize = 19;
 /// What ends the blocks of a frame.
@@ -97,7 +99,7 @@ impl Header {
     /// [`Fault::Truncated`] if `bytes` end too early (never when there are [`MAX_HEADER`] of them); damage; another
     /// version; a dictionary.
     pub(crate) fn parse(bytes: &[u8]) -> Result<(Self, usize), Fault> {
-        const CUT: Fault = Fault::Truncated("LZ4 frame header");
+        const CUT: Fault = Fault::Truncated;
         let (&flags, &block) = (bytes.get(4).ok_or(CUT)?, bytes.get(5).ok_or(CUT)?);
         let mut at = 6;
         let mut content_size = None;
@@ -216,7 +218,7 @@ mod tests {
                 let written = bytes(&header);
                 assert_eq!(Header::parse(&written), Ok((header, written.len())));
                 for cut in 4..written.len() {
-                    assert_eq!(Header::parse(&written[..cut]), Err(Fault::Truncated("LZ4 frame header")));
+                    assert_eq!(Header::parse(&written[..cut]), Err(Fault::Truncated));
                 }
             }
         }

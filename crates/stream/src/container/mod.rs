@@ -11,11 +11,13 @@ pub(crate) mod lz4;
 #[cfg(feature = "zstd")]
 pub(crate) mod zstd;
 
+use crate::Error;
+
 /// Why bytes are not what a container allows. The reader adds file and offset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// The input ends inside the named thing.
-    Truncated(&'static str),
+    /// The bytes end too early.
+    Truncated,
     /// The named thing is damaged.
     Corrupt(&'static str),
     /// Legal, but refused: the named thing is not supported.
@@ -24,6 +26,19 @@ pub(crate) enum Fault {
     Dictionary(u32),
     /// The named size is over its limit, both in bytes.
     TooLarge { what: &'static str, declared: u64, limit: u64 },
+}
+
+impl Fault {
+    /// The error for the thing at `at`, in data known to reach to `end`.
+    pub(crate) fn at(self, at: u64, end: u64) -> Error {
+        match self {
+            Self::Truncated => Error::Truncated { offset: end },
+            Self::Corrupt(what) => Error::Corrupt { offset: at, what },
+            Self::Unsupported(what) => Error::Unsupported { what },
+            Self::Dictionary(id) => Error::Dictionary { offset: at, id },
+            Self::TooLarge { what, declared, limit } => Error::Limit { what, declared, limit, offset: at },
+        }
+    }
 }
 
 /// Little-endian `u32` at `at`, when the slice reaches that far.

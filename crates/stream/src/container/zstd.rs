@@ -31,7 +31,7 @@ impl Header {
     /// # Errors
     /// [`Fault::Truncated`] if `bytes` end too early (never when there are [`MAX_HEADER`] of them); damage; a dictionary.
     pub(crate) fn parse(bytes: &[u8]) -> Result<(Self, usize), Fault> {
-        const CUT: Fault = Fault::Truncated("zstd frame header");
+        const CUT: Fault = Fault::Truncated;
         let descriptor = *bytes.get(4).ok_or(CUT)?;
         if descriptor & 0x08 != 0 {
             return Err(Fault::Unsupported("zstd frame header: reserved bit"));
@@ -139,7 +139,7 @@ mod tests {
             let header = Header { window, content_size, checksum };
             assert_eq!(Header::parse(&bytes), Ok((header, bytes.len())));
             for cut in 4..bytes.len() {
-                assert_eq!(Header::parse(&bytes[..cut]), Err(Fault::Truncated("zstd frame header")));
+                assert_eq!(Header::parse(&bytes[..cut]), Err(Fault::Truncated));
             }
         }
     }

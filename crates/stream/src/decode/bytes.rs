@@ -1,0 +1,167 @@
+//! The compressed bytes: a file read at any offset, or a stream read forwards.
+
+use std::io::{self, Read};
+use std::sync::Arc;
+
+use crate::Error;
+use crate::Stage;
+use crate::engine::{Buffers, Meter};
+use crate::file;
+
+/// Bytes asked of a stream at once.
+const READ: usize = 128 << 10;
+/// Reads of a file that are shorter are not worth timing.
+const TIMED: usize = 4 << 10;
+
+/// The compressed bytes.
+pub(crate) struct Bytes<R> {
+    from: From<R>,
+    meter: Arc<Meter>,
+}
+
+enum From<R> {
+    File {
+        file: Arc<file::Input>,
+        len: u64,
+        scratch: Vec<u8>,
+    },
+    /// Keeps the bytes from the last [`Bytes::forget`] on: they begin at `head` in the buffer, at `start` in the stream.
+    Stream {
+        reader: R,
+        buffer: Vec<u8>,
+        head: usize,
+        start: u64,
+        end: bool,
+    },
+}
+
+/// Where the bytes of one job are.
+#[derive(Debug)]
+pub(crate) enum Place {
+    /// In the file: offset and length.
+    Range(u64, usize),
+    /// Here, in a pooled buffer.
+    Here(Vec<u8>),
+}
+
+impl Bytes<io::Empty> {
+    /// A regular file.
+    pub(crate) fn file(file: Arc<file::Input>, meter: Arc<Meter>) -> Self {
+        Self { from: From::File { len: file.len(), file, scratch: Vec::new() }, meter }
+    }
+}
+
+impl<R: Read> Bytes<R> {
+    /// A stream, whose first byte has offset 0.
+    pub(crate) fn stream(reader: R, meter: Arc<Meter>) -> Self {
+        Self { from: From::Stream { reader, buffer: Vec::new(), head: 0, start: 0, end: false }, meter }
+    }
+
+    /// Up to `want` bytes at `at`; fewer only where the data ends.
+    pub(crate) fn peek(&mut self, at: u64, want: usize) -> Result<&[u8], Error> {
+        match &mut self.from {
+            From::File { file, len, scratch } => {
+                let there = len.saturating_sub(at).min(want as u64) as usize;
+                if scratch.len() < there {
+                    scratch.resize(there, 0);
+                }
+                let into = &mut scratch[..there];
+                if there < TIMED {
+                    file.read_exact_at(into, at)?;
+                } else {
+                    self.meter.time(Stage::Read, || file.read_exact_at(into, at))?;
+                }
+                Ok(&scratch[..there])
+            }
+            From::Stream { reader, buffer, head, start, end } => {
+                debug_assert!(at >= *start, "forgotten bytes");
+                let skip = usize::try_from(at - *start).map_err(|_| Error::Truncated { offset: at })?;
+                while !*end && buffer.len() - *head < skip.saturating_add(want) {
+                    let offset = *start - *head as u64;
+                    *end = !self.meter.time(Stage::Read, || fill(reader, buffer, offset))?;
+                }
+                let from = buffer.len().min(*head + skip);
+                let to = buffer.len().min(from.saturating_add(want));
+                Ok(&buffer[from..to])
+            }
+        }
+    }
+
+    /// Whether the data reaches `to`; the bytes before it are kept.
+    pub(crate) fn reaches(&mut self, from: u64, to: u64) -> Result<bool, Error> {
+        match &mut self.from {
+            From::File { len, .. } => Ok(to <= *len),
+            From::Stream { .. } => match usize::try_from(to - from) {
+                Ok(want) => Ok(self.peek(from, want)?.len() == want),
+                Err(_) => Ok(false),
+            },
+        }
+    }
+
+    /// Steps over the bytes from `at` to `to`, in constant memory. Whether all of them are there.
+    pub(crate) fn skip(&mut self, mut at: u64, to: u64) -> Result<bool, Error> {
+        if let From::File { len, .. } = &mut self.from {
+            return Ok(to <= *len);
+        }
+        while at < to {
+            self.forget(at);
+            let step = self.peek(at, (to - at).min(READ as u64) as usize)?.len();
+            if step == 0 {
+                return Ok(false);
+            }
+            at += step as u64;
+        }
+        self.forget(to);
+        Ok(true)
+    }
+
+    /// The bytes before `to` are not needed any more.
+    pub(crate) fn forget(&mut self, to: u64) {
+        if let From::Stream { buffer, head, start, .. } = &mut self.from {
+            let gone = (to.saturating_sub(*start) as usize).min(buffer.len() - *head);
+            *head += gone;
+            *start += gone as u64;
+            if *head >= buffer.len() / 2 {
+                buffer.drain(..*head);
+                *head = 0;
+            }
+        }
+    }
+
+    /// The `len` bytes at `at` for a job, and forgets what is before their end. They must be there.
+    pub(crate) fn place(&mut self, at: u64, len: usize, buffers: &Buffers) -> Result<Place, Error> {
+        if let From::File { .. } = &mut self.from {
+            return Ok(Place::Range(at, len));
+        }
+        let mut here = buffers.take();
+        here.clear();
+        here.extend_from_slice(self.peek(at, len)?);
+        self.forget(at + len as u64);
+        Ok(Place::Here(here))
+    }
+
+    /// Where the data ends, as far as known: the length of a file, or what was read of a stream.
+    pub(crate) fn end(&self) -> u64 {
+        match &self.from {
+            From::File { len, .. } => *len,
+            From::Stream { buffer, head, start, .. } => *start + (buffer.len() - *head) as u64,
+        }
+    }
+}
+
+/// One read. Whether there was anything.
+fn fill(reader: &mut impl Read, buffer: &mut Vec<u8>, start: u64) -> Result<bool, Error> {
+    let old = buffer.len();
+    buffer.resize(old + READ, 0);
+    let read = loop {
+        match reader.read(&mut buffer[old..]) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            other => break other,
+        }
+    };
+    buffer.truncate(old + *read.as_ref().unwrap_or(&0));
+    match read {
+        Ok(count) => Ok(count > 0),
+        Err(source) => Err(Error::Read { offset: start + old as u64, source }),
+    }
+}

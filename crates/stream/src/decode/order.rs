@@ -1,0 +1,66 @@
+//! What can only be checked over the output in order.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::Error;
+
+use super::job::Job;
+#[cfg(feature = "lz4")]
+use super::lz4::Content;
+use super::plan::{Order, Planned};
+
+/// The orders of jobs that are planned and not out yet. The planner pushes, the sink's side pops.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Orders(Arc<Mutex<VecDeque<Order>>>);
+
+impl Orders {
+    /// Notes what the next job's output has to pass.
+    pub(crate) fn note(&self, planned: Planned) -> Job {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push_back(planned.order);
+        planned.job
+    }
+
+    fn pop(&self) -> Order {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop_front().unwrap_or(Order::Free)
+    }
+}
+
+/// Sees every output in order.
+#[derive(Debug)]
+pub(crate) struct Checker {
+    orders: Orders,
+    #[cfg(feature = "lz4")]
+    content: Option<(Content, Option<u64>)>,
+}
+
+impl Checker {
+    pub(crate) fn new(orders: Orders) -> Self {
+        Self {
+            orders,
+            #[cfg(feature = "lz4")]
+            content: None,
+        }
+    }
+
+    /// The next job's output.
+    ///
+    /// # Errors
+    /// It completes a frame that is not what its header or its checksum says.
+    pub(crate) fn check(&mut self, output: &[u8]) -> Result<(), Error> {
+        match self.orders.pop() {
+            Order::Free => Ok(()),
+            #[cfg(feature = "lz4")]
+            Order::Blocks(header) => {
+                let (content, _) = self.content.get_or_insert_with(|| (Content::new(&header), header.content_size));
+                content.write(output);
+                Ok(())
+            }
+            #[cfg(feature = "lz4")]
+            Order::End(at, checksum) => match self.content.take() {
+                Some((content, size)) => content.finish(size, checksum).map_err(|fault| fault.at(at, at)),
+                None => Ok(()),
+            },
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! Files: a source read at offsets, and an output that has its final name only when it is complete.
+
+mod input;
+mod output;
+mod positioned;
+
+pub(crate) use input::Input;
+pub(crate) use output::Output;

@@ -1,0 +1,90 @@
+//! A source file.
+
+use std::fs::{File, Metadata};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::positioned::Positioned;
+use crate::error::Error;
+
+/// A source file, open for reading.
+#[derive(Debug)]
+pub(crate) struct Input {
+    path: PathBuf,
+    file: Positioned,
+    metadata: Metadata,
+}
+
+impl Input {
+    /// Opens a file; a folder is an error.
+    pub(crate) fn open(path: &Path) -> Result<Self, Error> {
+        let failed = |source| Error::Open { path: path.to_path_buf(), source };
+        let file = File::open(path).map_err(failed)?;
+        let metadata = file.metadata().map_err(failed)?;
+        if metadata.is_dir() {
+            return Err(Error::Folder { path: path.to_path_buf() });
+        }
+        Ok(Self { path: path.to_path_buf(), file: Positioned::new(file), metadata })
+    }
+
+    /// The name it was opened by.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether it has a length and can be read at offsets; pipes and devices have and can not.
+    pub(crate) fn is_regular(&self) -> bool {
+        self.metadata.is_file() && self.metadata.len() > 0
+    }
+
+    /// Its length in bytes when it was opened.
+    pub(crate) fn len(&self) -> u64 {
+        self.metadata.len()
+    }
+
+    /// Its metadata when it was opened.
+    pub(crate) fn metadata(&self) -> &Metadata {
+        &self.metadata
+    }
+
+    /// The file itself, for reading in order.
+    pub(crate) fn file(&self) -> &File {
+        self.file.file()
+    }
+
+    /// Fills the buffer from an offset. A file that ends early has shrunk: an error.
+    pub(crate) fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> Result<(), Error> {
+        match self.file.read_full_at(buffer, offset) {
+            Ok(n) if n == buffer.len() => Ok(()),
+            Ok(n) => Err(Error::Read { offset: offset + n as u64, source: io::ErrorKind::UnexpectedEof.into() }),
+            Err((offset, source)) => Err(Error::Read { offset, source }),
+        }
+    }
+
+    /// Tells the system that these bytes will be read soon, so that a disk works while the workers do.
+    pub(crate) fn advise(&self, offset: u64, len: u64) {
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        {
+            // One call starts at most one read-ahead unit, 128 KiB unless the device says more.
+            const UNIT: u64 = 128 << 10;
+            let end = offset.saturating_add(len).min(self.len());
+            let mut at = offset;
+            while at < end {
+                let unit = std::num::NonZeroU64::new(UNIT.min(end - at));
+                // Only advice: what it could not do, the read does.
+                if rustix::fs::fadvise(self.file(), at, unit, rustix::fs::Advice::WillNeed).is_err() {
+                    return;
+                }
+                at += UNIT;
+            }
+        }
+        #[cfg(target_vendor = "apple")]
+        {
+            let _ = rustix::fs::fcntl_rdadvise(self.file(), offset, len.min(self.len().saturating_sub(offset)));
+        }
+        #[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
+        {
+            let _ = (offset, len);
+        }
+    }
+}
