@@ -1,0 +1,42 @@
+# Shared by the scripts of this folder; sourced with bash.
+# Exit status of every script: 0 passed, 77 skipped (the last line says why), anything else failed.
+export LC_ALL=C.UTF-8
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+# What the scripts download and unpack; kept between runs.
+tools=${GANNET_CI_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/gannet-ci}
+# Disks of known speed and data for the checks that need them; beside the checkout, never in it.
+shared=${GANNET_CI_SHARED:-$root/../shared}
+
+say() { printf '%s\n' "$*"; }
+die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }
+skip() { printf 'skipped: %s\n' "$*"; exit 77; }
+
+# retry COMMAND...: up to four times, with growing pauses (networks and package mirrors fail now and then)
+retry() {
+    local pause
+    for pause in 2 5 15 0; do
+        "$@" && return 0
+        [ "$pause" = 0 ] || { say "again in $pause s: $*" >&2; sleep "$pause"; }
+    done
+    return 1
+}
+
+# apt_needs PACKAGE...: installs those that are missing; says no without Debian's apt or without root
+apt_needs() {
+    local package missing=()
+    for package in "$@"; do
+        [ "$(dpkg-query -W -f '${Status}' "$package" 2>/dev/null)" = "install ok installed" ] || missing+=("$package")
+    done
+    [ ${#missing[@]} = 0 ] && return 0
+    command -v apt-get >/dev/null || { say "no apt-get to install ${missing[*]}" >&2; return 1; }
+    [ "$(id -u)" = 0 ] || { say "not root, so cannot install ${missing[*]}" >&2; return 1; }
+    apt_update
+    DEBIAN_FRONTEND=noninteractive retry apt-get install -y -qq --no-install-recommends -o Dpkg::Use-Pty=0 "${missing[@]}" >/dev/null
+}
+
+# apt_update: once a run. A third party's broken list does not matter; a missing package says so itself.
+apt_update() {
+    [ -z "${GANNET_CI_APT_UPDATED:-}" ] || return 0
+    if [ "$(id -u)" = 0 ]; then retry apt-get update -qq >/dev/null 2>&1 || true; fi
+    export GANNET_CI_APT_UPDATED=1
+}
