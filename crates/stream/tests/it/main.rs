@@ -1,1 +1,4 @@
 //! Integration tests.
+
+mod own_files;
+mod support;
