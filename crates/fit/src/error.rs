@@ -129,4 +129,12 @@ pub enum Error {
         /// The level asked for.
         level: f64,
     },
+    /// Too many resamples had no estimate.
+    #[error("{failed} of {of} resamples gave no estimate")]
+    Resamples {
+        /// Resamples without one.
+        failed: usize,
+        /// All resamples.
+        of: usize,
+    },
 }

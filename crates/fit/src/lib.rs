@@ -10,6 +10,7 @@ mod linear;
 mod model;
 mod power;
 mod qr;
+pub mod robust;
 mod student;
 
 pub use compare::{Envelope, Rank, compare, envelope};

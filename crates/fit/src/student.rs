@@ -233,6 +233,14 @@ pub(crate) fn two_sided(level: f64, df: usize) -> Result<f64, Error> {
     Ok(StudentT::new(df as f64)?.upper_quantile((1.0 - level) / 2.0))
 }
 
+/// Degrees of freedom with which the distribution is the normal one, to all digits.
+pub(crate) const NORMAL: f64 = 1e30;
+
+/// The value a standard normal variable exceeds with probability `q`.
+pub(crate) fn normal_upper_quantile(q: f64) -> f64 {
+    StudentT { df: NORMAL, ratio: gamma_ratio(NORMAL / 2.0) }.upper_quantile(q)
+}
+
 /// `Γ(a + ½) / Γ(a)`, by the asymptotic series in `(a - ¼)^-2`.
 fn gamma_ratio(a: f64) -> f64 {
     let (mut a, mut factor) = (a, 1.0);

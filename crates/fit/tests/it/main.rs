@@ -3,6 +3,8 @@
 mod nist;
 mod nist_data;
 mod published;
+mod random;
+mod robust;
 mod student;
 mod student_data;
 
