@@ -9,13 +9,18 @@ use std::time::{Duration, Instant};
 use crate::data::Buffer;
 use crate::evict::evict_pages;
 use crate::folder::{self, OwnFolder};
+use crate::model::{Model, ModelFile};
 use crate::plan::Step;
 use crate::{Access, Error, Method, Residency, Result, SyncPolicy, sys};
+
+/// Stands for the path of a model disk.
+pub(crate) const MODEL: &str = "model disk";
 
 /// Where time comes from.
 #[derive(Debug, Clone)]
 pub(crate) enum Clock {
     System(Instant),
+    Model(Model),
 }
 
 impl Clock {
@@ -23,6 +28,14 @@ impl Clock {
     pub(crate) fn now(&self) -> Duration {
         match self {
             Clock::System(begin) => begin.elapsed(),
+            Clock::Model(model) => model.now(),
+        }
+    }
+
+    /// Tells a model disk that nobody waits any more.
+    pub(crate) fn give_up(&self) {
+        if let Clock::Model(model) = self {
+            model.give_up();
         }
     }
 }
@@ -31,6 +44,7 @@ impl Clock {
 #[derive(Debug)]
 pub(crate) enum Disk {
     System(System),
+    Model(Model),
 }
 
 #[derive(Debug)]
@@ -57,6 +71,7 @@ enum Place {
 #[derive(Debug)]
 pub(crate) enum Open {
     System { file: File, method: Method },
+    Model(ModelFile),
 }
 
 impl System {
@@ -138,6 +153,7 @@ impl Disk {
     pub(crate) fn method(&self) -> Method {
         match self {
             Disk::System(system) => system.method,
+            Disk::Model(model) => model.method,
         }
     }
 
@@ -145,6 +161,7 @@ impl Disk {
     pub(crate) fn direct_is_stated(&self) -> bool {
         match self {
             Disk::System(system) => system.method == Method::Direct && system.stated,
+            Disk::Model(model) => model.method == Method::Direct,
         }
     }
 
@@ -155,6 +172,7 @@ impl Disk {
                 Place::Existing(files) => files[step.file as usize].clone(),
                 Place::Unnamed | Place::Own { .. } => system.folder.clone(),
             },
+            Disk::Model(_) => PathBuf::from(MODEL),
         }
     }
 
@@ -164,6 +182,7 @@ impl Disk {
             Disk::System(system) => sys::space(&system.folder)
                 .map(|(space, _)| space.available)
                 .map_err(|e| Error::io("look at the room in", &system.folder, None, e)),
+            Disk::Model(model) => Ok(model.available()),
         }
     }
 
@@ -171,6 +190,7 @@ impl Disk {
     pub(crate) fn is_unnamed(&self) -> bool {
         match self {
             Disk::System(system) => matches!(system.place, Place::Unnamed),
+            Disk::Model(_) => true,
         }
     }
 
@@ -178,6 +198,7 @@ impl Disk {
     pub(crate) fn keeps_open(&self) -> bool {
         match self {
             Disk::System(system) => !matches!(system.place, Place::Own { unlink: false, .. }),
+            Disk::Model(_) => true,
         }
     }
 
@@ -200,6 +221,7 @@ impl Disk {
                 };
                 Ok(Open::System { file, method })
             }
+            Disk::Model(model) => Ok(Open::Model(model.create())),
         }
     }
 
@@ -214,13 +236,13 @@ impl Disk {
                 let file = sys::open_read(&path, system.method)?;
                 Ok(Open::System { file, method: system.method })
             }
+            Disk::Model(_) => Err(io::ErrorKind::NotFound.into()),
         }
     }
 
     /// Takes the name away from a file that has one.
     pub(crate) fn remove(&self, step: &Step) {
-        let Disk::System(system) = self;
-        if let Place::Own { folder, unlink: false } = &system.place {
+        if let Disk::System(System { place: Place::Own { folder, unlink: false }, .. }) = self {
             let _ = std::fs::remove_file(folder.file(step.file));
         }
     }
@@ -237,6 +259,7 @@ impl Open {
                 }
                 Ok(n)
             }
+            Open::Model(file) => file.write_at(data, offset),
         }
     }
 
@@ -244,30 +267,35 @@ impl Open {
     pub(crate) fn read_at(&self, data: &mut [u8], offset: u64) -> io::Result<usize> {
         match self {
             Open::System { file, method } => sys::read_at(file, data, offset, *method),
+            Open::Model(file) => file.read_at(data, offset),
         }
     }
 
     pub(crate) fn sync(&self, policy: SyncPolicy) -> io::Result<SyncPolicy> {
         match self {
             Open::System { file, .. } => sys::sync(file, policy),
+            Open::Model(file) => file.sync(policy),
         }
     }
 
     pub(crate) fn preallocate(&self, len: u64) -> io::Result<()> {
         match self {
             Open::System { file, .. } => sys::preallocate(file, len),
+            Open::Model(_) => Ok(()),
         }
     }
 
     pub(crate) fn resident(&self, len: u64) -> Residency {
         match self {
             Open::System { file, .. } => sys::resident(file, len),
+            Open::Model(file) => file.resident(),
         }
     }
 
     pub(crate) fn evict(&self, len: u64) -> Residency {
         match self {
             Open::System { file, .. } => evict_pages(file, len).after,
+            Open::Model(file) => file.evict(),
         }
     }
 
@@ -275,6 +303,7 @@ impl Open {
     pub(crate) fn allocated(&self) -> Option<u64> {
         match self {
             Open::System { file, .. } => file.metadata().ok().and_then(|facts| blocks(&facts)),
+            Open::Model(_) => None,
         }
     }
 }

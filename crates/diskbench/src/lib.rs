@@ -5,6 +5,7 @@ mod disk;
 mod error;
 mod evict;
 mod folder;
+mod model;
 mod plan;
 mod policy;
 mod report;
@@ -20,6 +21,7 @@ mod worker;
 
 pub use error::{Error, Result};
 pub use evict::{Eviction, Residency, evict, evict_file};
+pub use model::{Fault, ModelDisk};
 pub use plan::{Plan, Settings};
 pub use policy::{Access, Direction, FileMode, Method, ReadBack, Reserve, SyncPolicy};
 pub use report::{Ending, Report, Total};

@@ -11,12 +11,13 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use crate::data::{Buffer, Pool};
-use crate::disk::{Clock, Disk, System};
+use crate::disk::{Clock, Disk, MODEL, System};
+use crate::model::{Model, ModelDisk};
 use crate::plan::Step;
 use crate::rng::Rng;
 use crate::transfer::{Halt, Stop};
 use crate::worker::{Shared, Worker};
-use crate::{Direction, Ending, Error, Plan, Report, Result, Sample, Settings, Volume};
+use crate::{Direction, Ending, Error, Plan, Report, Result, Sample, Settings, Space, Volume, VolumeKind};
 
 /// How long a run that is to end waits for a request under way.
 const GRACE: Duration = Duration::from_secs(2);
@@ -91,7 +92,7 @@ impl Runner {
             _ => steps.len() as u64 / 2,
         };
         let disk = System::for_writing(&volume.path, settings.access, files, run)?;
-        Self::start(Disk::System(disk), volume, settings, steps, reserve, run)
+        Self::start(Disk::System(disk), system_clock(), volume, settings, steps, reserve, run)
     }
 
     /// Makes ready to read the files that are in `folder` (not in folders within), [`repeats`](Plan::repeats) times
@@ -126,10 +127,41 @@ impl Runner {
         }
         let paths = files.into_iter().map(|(path, _)| path).collect();
         let disk = System::for_reading(&volume.path, paths, settings.access)?;
-        Self::start(Disk::System(disk), volume, settings, steps, 0, random())
+        Self::start(Disk::System(disk), system_clock(), volume, settings, steps, 0, random())
     }
 
-    fn start(disk: Disk, volume: Volume, settings: Settings, steps: Vec<Step>, reserve: u64, run: u64) -> Result<Self> {
+    /// Makes ready to run on a disk of known behaviour, in its time.
+    ///
+    /// # Errors
+    /// [`Error::BadPlan`]; [`Error::NotEnoughSpace`]; [`Error::AccessNotAvailable`]; [`Error::Io`] if no thread starts.
+    pub fn on_model(plan: &Plan, disk: ModelDisk) -> Result<Self> {
+        plan.check()?;
+        let settings = plan.settings().clone();
+        let Some(method) = disk.method(settings.access) else {
+            let reason = "the model does not have it".into();
+            return Err(Error::AccessNotAvailable { access: settings.access, path: MODEL.into(), reason });
+        };
+        let model = Model::new(disk, method);
+        let (needed, available) = (plan.space_needed(), model.available());
+        let reserve = settings.reserve.of(available);
+        if available < needed.saturating_add(reserve) {
+            return Err(Error::NotEnoughSpace { path: MODEL.into(), needed, reserve, available });
+        }
+        let volume = Volume {
+            path: MODEL.into(),
+            mount_point: MODEL.into(),
+            file_system: "none".into(),
+            source: MODEL.into(),
+            kind: VolumeKind::Model,
+            device: None,
+            space: Space { available, total: available },
+            read_only: false,
+        };
+        let clock = Clock::Model(model.clone());
+        Self::start(Disk::Model(model), clock, volume, settings, plan.steps(), reserve, random())
+    }
+
+    fn start(disk: Disk, clock: Clock, volume: Volume, settings: Settings, steps: Vec<Step>, reserve: u64, run: u64) -> Result<Self> {
         let depth = settings.queue_depth;
         let writes = steps.iter().any(|step| step.direction == Direction::Write);
         let reads = steps.iter().any(|step| step.direction == Direction::Read);
@@ -138,7 +170,7 @@ impl Runner {
         let buffers = (0..if reads { depth } else { 0 }).map(|_| Buffer::new(settings.block as usize)).collect();
         let planned = steps.iter().map(|step| step.bytes).sum();
         let shared = Arc::new(Shared {
-            clock: Clock::System(Instant::now()),
+            clock,
             deadline: settings.time_limit,
             cancelled: AtomicBool::new(false),
             done: AtomicU64::new(0),
@@ -238,7 +270,9 @@ impl Runner {
             self.report.elapsed = self.shared.clock.now();
         }
         if let Some(thread) = self.thread.take() {
-            if !self.report.thread_lingers {
+            if self.report.thread_lingers {
+                self.shared.clock.give_up();
+            } else {
                 // A panic in the thread has been told already.
                 let _ = thread.join();
             }
@@ -289,6 +323,10 @@ impl Drop for Runner {
         self.watch.cancel();
         self.finish();
     }
+}
+
+fn system_clock() -> Clock {
+    Clock::System(Instant::now())
 }
 
 fn ending_of(halt: Halt) -> Ending {

@@ -62,6 +62,8 @@ pub enum VolumeKind {
     UserSpace,
     /// Memory.
     Memory,
+    /// A [`ModelDisk`](crate::ModelDisk).
+    Model,
     /// The system does not tell.
     Unknown,
 }
@@ -78,6 +80,7 @@ impl fmt::Display for VolumeKind {
             VolumeKind::Network => "network",
             VolumeKind::UserSpace => "file system in user space",
             VolumeKind::Memory => "memory",
+            VolumeKind::Model => "model disk",
             VolumeKind::Unknown => "unknown",
         })
     }

@@ -2,6 +2,7 @@
 #![cfg(any(target_os = "linux", target_vendor = "apple"))]
 
 mod evict;
+mod model;
 mod plan;
 mod runner;
 mod volume;
