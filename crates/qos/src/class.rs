@@ -27,13 +27,8 @@ pub enum QosClass {
 
 impl QosClass {
     /// All five classes, lowest first.
-    pub const ALL: [QosClass; 5] = [
-        QosClass::Background,
-        QosClass::Utility,
-        QosClass::Default,
-        QosClass::UserInitiated,
-        QosClass::UserInteractive,
-    ];
+    pub const ALL: [QosClass; 5] =
+        [QosClass::Background, QosClass::Utility, QosClass::Default, QosClass::UserInitiated, QosClass::UserInteractive];
 
     /// The class's name in kebab case, as `FromStr` reads it: `background`, `utility`, `default`, `user-initiated`,
     /// `user-interactive`.
@@ -59,10 +54,7 @@ impl FromStr for QosClass {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        QosClass::ALL
-            .into_iter()
-            .find(|class| class.name() == text)
-            .ok_or_else(|| Error::UnknownClass { text: text.to_owned() })
+        QosClass::ALL.into_iter().find(|class| class.name() == text).ok_or_else(|| Error::UnknownClass { text: text.to_owned() })
     }
 }
 

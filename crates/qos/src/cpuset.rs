@@ -49,9 +49,10 @@ impl CpuSet {
 
     /// The CPUs, lowest first.
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
-        self.words.iter().enumerate().flat_map(|(index, &word)| {
-            (0..64).filter(move |bit| word & (1 << bit) != 0).map(move |bit| index * 64 + bit)
-        })
+        self.words
+            .iter()
+            .enumerate()
+            .flat_map(|(index, &word)| (0..64).filter(move |bit| word & (1 << bit) != 0).map(move |bit| index * 64 + bit))
     }
 
     /// The CPUs in both sets.

@@ -8,9 +8,7 @@ use crate::{Attribute, QosClass};
 #[non_exhaustive]
 pub enum Error {
     /// The text names no class.
-    #[error(
-        "{text:?} is no quality-of-service class: use background, utility, default, user-initiated or user-interactive"
-    )]
+    #[error("{text:?} is no quality-of-service class: use background, utility, default, user-initiated or user-interactive")]
     UnknownClass {
         /// The text given.
         text: String,

@@ -1,11 +1,16 @@
 #![doc = include_str!("../README.md")]
 
+#[cfg(any(target_vendor = "apple", test))]
+#[cfg_attr(not(target_vendor = "apple"), allow(dead_code, unused_imports, reason = "elsewhere only tests use it"))]
+mod apple;
 mod applied;
 mod class;
 mod cpuset;
 mod effective;
 mod error;
 mod machine;
+mod meter;
+mod process;
 mod request;
 mod sys;
 mod thread;
@@ -17,6 +22,11 @@ pub use cpuset::CpuSet;
 pub use effective::{AppleThread, Effective, IoPriority, LinuxThread, Policy};
 pub use error::Error;
 pub use machine::{Machine, Missing, Power, Thermal, Virtualization};
+pub use meter::{ClampReason, Counters, Evidence, LevelCounters, Meter, Observed, ObservedLevel, Source, Unmeasurable, Verdict};
+pub use process::{
+    ChildCommand, ClassTimes, Hold, IoPolicy, LevelUsage, Override, ProcessState, ProcessUsage, child_command, io_policy, set_background,
+    set_io_policy,
+};
 pub use request::{MIN_RELATIVE_PRIORITY, Profile, Request};
 pub use thread::{Guard, Spawned, WorkerOutcome, Workers, enter, set, spawn};
 pub use topology::{Cache, CacheKind, CoreLevel, Limit, Topology, Usable};

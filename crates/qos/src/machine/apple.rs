@@ -5,14 +5,8 @@ use crate::topology::parse_sysctl;
 
 /// The values to ask for.
 #[cfg_attr(not(target_vendor = "apple"), expect(dead_code, reason = "only an Apple system is asked"))]
-pub(super) const NAMES: &[&str] = &[
-    "machdep.cpu.brand_string",
-    "hw.model",
-    "hw.memsize",
-    "kern.osproductversion",
-    "kern.osrelease",
-    "kern.hv_vmm_present",
-];
+pub(super) const NAMES: &[&str] =
+    &["machdep.cpu.brand_string", "hw.model", "hw.memsize", "kern.osproductversion", "kern.osrelease", "kern.hv_vmm_present"];
 
 /// `time_remaining` is what `IOPSGetTimeRemainingEstimate` answers; `pressure` is the state of the notification
 /// `com.apple.system.thermalpressurelevel` (`OSThermalNotification.h`).
@@ -31,8 +25,7 @@ pub(super) fn read(text: &str, time_remaining: Option<f64>, pressure: Option<u64
         os_version: word("kern.osproductversion"),
         kernel: word("kern.osrelease"),
         memory_bytes: values.get("hw.memsize").and_then(|bytes| bytes.parse().ok()),
-        virtualization: virtualization
-            .map(|(is_virtual, evidence)| Virtualization { is_virtual, evidence: evidence.to_owned() }),
+        virtualization: virtualization.map(|(is_virtual, evidence)| Virtualization { is_virtual, evidence: evidence.to_owned() }),
         power: time_remaining.map(power),
         power_profile: None,
         thermal: pressure.and_then(thermal),

@@ -37,9 +37,8 @@ pub(super) fn read(root: &Path) -> Machine {
 }
 
 fn cpu(cpuinfo: &str) -> Option<String> {
-    let field = |name: &str| {
-        cpuinfo.lines().filter_map(|line| line.split_once(':')).find(|(key, _)| key.trim() == name).map(|(_, v)| v.trim())
-    };
+    let field =
+        |name: &str| cpuinfo.lines().filter_map(|line| line.split_once(':')).find(|(key, _)| key.trim() == name).map(|(_, v)| v.trim());
     if let Some(name) = ["model name", "cpu model", "cpu"].into_iter().find_map(field) {
         return Some(name.to_owned());
     }

@@ -1,6 +1,10 @@
 #![expect(unsafe_code, reason = "system calls of Linux")]
 
 use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 
 use crate::{CpuSet, Error};
 
@@ -32,8 +36,7 @@ const CAP_SYS_NICE: u32 = 23;
 pub(crate) fn sched_getattr() -> Result<SchedAttr, Error> {
     let mut attr = SchedAttr::default();
     // SAFETY: the kernel writes at most the given 56 bytes into `attr`, which is that long; any bytes are valid for it.
-    let answer =
-        unsafe { libc::syscall(libc::SYS_sched_getattr, 0, &raw mut attr, size_of::<SchedAttr>() as u32, 0) };
+    let answer = unsafe { libc::syscall(libc::SYS_sched_getattr, 0, &raw mut attr, size_of::<SchedAttr>() as u32, 0) };
     if answer == 0 { Ok(attr) } else { Err(Error::last_os("read the thread's scheduling attributes")) }
 }
 
@@ -118,4 +121,100 @@ pub(crate) fn has_cap_sys_nice() -> bool {
     // SAFETY: version 3 writes 24 bytes, the length of `data`, and reads the header.
     let answer = unsafe { libc::syscall(libc::SYS_capget, &raw const header, data.as_mut_ptr()) };
     answer == 0 && data[0] & (1 << CAP_SYS_NICE) != 0
+}
+
+/// CPU time of the calling thread in ns.
+pub(crate) fn thread_cpu_ns() -> Result<u64, Error> {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: fills the struct it is given.
+    let answer = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
+    if answer == 0 { Ok(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64) } else { Err(Error::last_os("read the thread's clock")) }
+}
+
+/// How often the calling thread gave up the CPU, and how often it was taken away.
+pub(crate) fn thread_switches() -> Result<(u64, u64), Error> {
+    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: fills the struct it is given.
+    let answer = unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) };
+    if answer != 0 {
+        return Err(Error::last_os("read the thread's usage"));
+    }
+    // SAFETY: all zero is valid for this struct of numbers, and the call has filled it.
+    let usage = unsafe { usage.assume_init() };
+    Ok((usage.ru_nvcsw as u64, usage.ru_nivcsw as u64))
+}
+
+/// The id of the calling thread.
+pub(crate) fn thread_id() -> i32 {
+    // SAFETY: takes nothing and returns a number.
+    unsafe { libc::gettid() }
+}
+
+/// `PERF_COUNT_HW_CPU_CYCLES` and `PERF_COUNT_HW_INSTRUCTIONS` of `linux/perf_event.h`.
+pub(crate) const PERF_COUNT_HW_CPU_CYCLES: u64 = 0;
+pub(crate) const PERF_COUNT_HW_INSTRUCTIONS: u64 = 1;
+
+/// Starts counting a hardware event of the calling thread on the CPUs of one perf unit; `None` if the kernel refuses.
+/// `whole` counts in the kernel too, which needs more rights.
+pub(crate) fn perf_open(unit: u32, event: u64, whole: bool) -> Option<OwnedFd> {
+    /// `struct perf_event_attr`, first published version (`PERF_ATTR_SIZE_VER0`, 64 bytes).
+    #[repr(C)]
+    #[derive(Default)]
+    struct Attr {
+        kind: u32,
+        size: u32,
+        config: u64,
+        sample_period: u64,
+        sample_type: u64,
+        read_format: u64,
+        flags: u64,
+        wakeup: u32,
+        breakpoint: u32,
+        config1: u64,
+    }
+    const _: () = assert!(size_of::<Attr>() == 64);
+    let attr = Attr {
+        // PERF_TYPE_HARDWARE, with the unit in the upper half of the event's number.
+        kind: 0,
+        size: 64,
+        config: u64::from(unit) << 32 | event,
+        // PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING
+        read_format: 0b11,
+        // exclude_kernel (bit 5), exclude_hv (bit 6)
+        flags: if whole { 0 } else { 0b110_0000 },
+        ..Attr::default()
+    };
+    let (this_thread, any_cpu, no_group, close_on_exec) = (0, -1, -1, 8);
+    // SAFETY: the kernel reads the 64 bytes of `attr`, which say their length.
+    let fd = unsafe { libc::syscall(libc::SYS_perf_event_open, &raw const attr, this_thread, any_cpu, no_group, close_on_exec) };
+    // SAFETY: the call returned a new descriptor that nobody else owns.
+    (fd >= 0).then(|| unsafe { OwnedFd::from_raw_fd(fd as i32) })
+}
+
+/// Count, time enabled and time running (ns) of an event.
+pub(crate) fn perf_read(event: &OwnedFd) -> Result<[u64; 3], Error> {
+    let mut values = [0u64; 3];
+    // SAFETY: the kernel writes at most 24 bytes, the length of `values`.
+    let read = unsafe { libc::read(event.as_raw_fd(), values.as_mut_ptr().cast(), 24) };
+    if read == 24 { Ok(values) } else { Err(Error::last_os("read a perf event")) }
+}
+
+/// Makes a command set these attributes of itself before it runs.
+pub(crate) fn before_exec(command: &mut Command, attributes: &[SchedAttr], io_priority: u32, cpus: Option<CpuSet>) {
+    let attributes = attributes.to_vec();
+    let enter = move || {
+        let as_io = |error| match error {
+            Error::System { source, .. } => source,
+            _ => io::Error::from_raw_os_error(libc::EINVAL),
+        };
+        if let Some(cpus) = &cpus {
+            set_affinity(cpus).map_err(as_io)?;
+        }
+        for attr in &attributes {
+            sched_setattr(attr).map_err(as_io)?;
+        }
+        ioprio_set(io_priority).map_err(as_io)
+    };
+    // SAFETY: the closure makes bare system calls, and allocates and locks nothing, as the time between fork and exec asks.
+    unsafe { command.pre_exec(enter) };
 }

@@ -56,10 +56,9 @@ where
         if refused { None } else { Some(work()) }
     };
     let thread = builder.spawn(work).map_err(|source| Error::System { attempted: "start a thread", source })?;
-    let applied = told.recv().map_err(|_| Error::System {
-        attempted: "hear from the new thread",
-        source: std::io::ErrorKind::BrokenPipe.into(),
-    })??;
+    let applied = told
+        .recv()
+        .map_err(|_| Error::System { attempted: "hear from the new thread", source: std::io::ErrorKind::BrokenPipe.into() })??;
     Ok((Spawned(thread), applied))
 }
 

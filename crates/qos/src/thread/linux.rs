@@ -44,8 +44,7 @@ pub(crate) fn apply(request: &Request, undo: bool) -> Result<(Applied, Saved), E
     }
     let after = describe(&sys::sched_getattr()?, sys::ioprio_get()?, sys::affinity()?);
     let steps = steps(request, &before, &after);
-    let applied =
-        Applied { request: request.clone(), before: Effective::Linux(before), after: Effective::Linux(after), steps };
+    let applied = Applied { request: request.clone(), before: Effective::Linux(before), after: Effective::Linux(after), steps };
     Ok((applied, saved))
 }
 
@@ -61,10 +60,31 @@ pub(crate) fn effective() -> Result<Effective, Error> {
     Ok(Effective::Linux(describe(&sys::sched_getattr()?, sys::ioprio_get()?, sys::affinity()?)))
 }
 
+/// Makes a command set the request's attributes before it runs the program.
+pub(crate) fn request_before_exec(command: &mut std::process::Command, request: &Request) -> Result<(), Error> {
+    let attr = sys::sched_getattr()?;
+    let before = describe(&attr, sys::ioprio_get()?, sys::affinity()?);
+    let plan = Plan::new(request, &before);
+    let cpus = request.cpus.as_ref().map(|cpus| cpus.intersection(&before.cpus));
+    sys::before_exec(command, &attributes(&plan, &attr), plan.io_priority.to_raw(), cpus);
+    Ok(())
+}
+
 fn carry_out(plan: &Plan, before: &SchedAttr, io_priority: u32, cpus: Option<&CpuSet>) -> Result<(), Error> {
     if let Some(cpus) = cpus {
         sys::set_affinity(cpus)?;
     }
+    for attr in &attributes(plan, before) {
+        sys::sched_setattr(attr)?;
+    }
+    if plan.io_priority.to_raw() != io_priority {
+        sys::ioprio_set(plan.io_priority.to_raw())?;
+    }
+    Ok(())
+}
+
+/// What to set, in this order, to reach a plan.
+fn attributes(plan: &Plan, before: &SchedAttr) -> Vec<SchedAttr> {
     let mut attr = SchedAttr {
         policy: plan.policy.to_raw(),
         flags: before.flags & RESET_ON_FORK,
@@ -79,16 +99,10 @@ fn carry_out(plan: &Plan, before: &SchedAttr, io_priority: u32, cpus: Option<&Cp
     }
     if plan.policy == Policy::Idle && Policy::from_raw(before.policy) != Policy::Idle {
         // The kernel takes no slice together with SCHED_IDLE: a chosen one has to go before.
-        sys::sched_setattr(&SchedAttr {
-            policy: Policy::Other.to_raw(),
-            ..attr
-        })?;
+        vec![SchedAttr { policy: Policy::Other.to_raw(), ..attr }, attr]
+    } else {
+        vec![attr]
     }
-    sys::sched_setattr(&attr)?;
-    if plan.io_priority.to_raw() != io_priority {
-        sys::ioprio_set(plan.io_priority.to_raw())?;
-    }
-    Ok(())
 }
 
 fn restore_attributes(saved: &SchedAttr) -> Result<(), Error> {
@@ -102,10 +116,7 @@ fn restore_attributes(saved: &SchedAttr) -> Result<(), Error> {
         Policy::Idle => {
             // The kernel takes no slice together with SCHED_IDLE, but keeps the one from before.
             if sys::sched_getattr()?.policy != saved.policy {
-                set_slice(&SchedAttr {
-                    policy: Policy::Batch.to_raw(),
-                    ..attr
-                })?;
+                set_slice(&SchedAttr { policy: Policy::Batch.to_raw(), ..attr })?;
             }
             attr.runtime = 0;
             sys::sched_setattr(&attr)
@@ -120,11 +131,7 @@ fn set_slice(attr: &SchedAttr) -> Result<(), Error> {
     // Reading does not tell a default slice from a chosen one of that length. Try the default first (it follows the
     // system's setting), and choose only if that is not what was there.
     sys::sched_setattr(&SchedAttr { runtime: 0, ..*attr })?;
-    if sys::sched_getattr()?.runtime == attr.runtime {
-        Ok(())
-    } else {
-        sys::sched_setattr(attr)
-    }
+    if sys::sched_getattr()?.runtime == attr.runtime { Ok(()) } else { sys::sched_setattr(attr) }
 }
 
 fn restore_io_priority(saved: u32) -> Result<(), Error> {
@@ -156,15 +163,8 @@ fn describe(attr: &SchedAttr, io_priority: u32, cpus: CpuSet) -> LinuxThread {
 
 fn rights() -> Rights {
     // `capable()` looks in the initial user namespace, `capget` in the thread's own.
-    let initial = || {
-        fs::read_to_string("/proc/thread-self/uid_map")
-            .is_ok_and(|map| map.split_whitespace().eq(["0", "0", "4294967295"]))
-    };
-    Rights {
-        sys_nice: sys::has_cap_sys_nice() && initial(),
-        limit_nice: sys::limit_nice(),
-        limit_realtime: sys::limit_realtime(),
-    }
+    let initial = || fs::read_to_string("/proc/thread-self/uid_map").is_ok_and(|map| map.split_whitespace().eq(["0", "0", "4294967295"]));
+    Rights { sys_nice: sys::has_cap_sys_nice() && initial(), limit_nice: sys::limit_nice(), limit_realtime: sys::limit_realtime() }
 }
 
 fn steps(request: &Request, before: &LinuxThread, after: &LinuxThread) -> Vec<Step> {

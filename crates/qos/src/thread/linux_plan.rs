@@ -34,13 +34,7 @@ impl Plan {
     /// The plan for a request on a thread that is now as `before` says.
     pub(crate) fn new(request: &Request, before: &LinuxThread) -> Plan {
         let one_way = request.profile == Profile::OneWay;
-        let usual = Plan {
-            policy: Policy::Other,
-            nice: before.nice,
-            slice: None,
-            io_priority: IoPriority::None,
-            utilization_max: None,
-        };
+        let usual = Plan { policy: Policy::Other, nice: before.nice, slice: None, io_priority: IoPriority::None, utilization_max: None };
         match request.class {
             QosClass::UserInteractive => Plan { slice: Some(Duration::from_micros(500)), ..usual },
             QosClass::UserInitiated | QosClass::Default => usual,

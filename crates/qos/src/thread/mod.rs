@@ -23,3 +23,5 @@ pub use guard::{Guard, Spawned, enter, set, spawn};
 pub use workers::{WorkerOutcome, Workers};
 
 pub(crate) use backend::effective;
+#[cfg(target_os = "linux")]
+pub(crate) use linux::request_before_exec;

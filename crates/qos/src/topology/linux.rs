@@ -74,7 +74,7 @@ impl Cpu {
 /// `cpu_capacity`; otherwise all are of one kind (different boost ranks of one kind are no kinds).
 fn levels(root: &Path, cpus: &[Cpu], caches: &[Cache]) -> Vec<CoreLevel> {
     let mut groups: BTreeMap<String, Vec<&Cpu>> = BTreeMap::new();
-    let units = perf_units(root);
+    let units = core_units(root);
     for cpu in cpus {
         let name = match units.iter().find(|(_, list)| list.contains(cpu.number)) {
             Some((unit, _)) => unit.clone(),
@@ -90,9 +90,7 @@ fn levels(root: &Path, cpus: &[Cpu], caches: &[Cache]) -> Vec<CoreLevel> {
             let capacity = members.iter().filter_map(|cpu| cpu.capacity).max();
             let first = members[0].number;
             let size = |level, kinds: &[CacheKind]| {
-                caches
-                    .iter()
-                    .find(|cache| cache.level == level && kinds.contains(&cache.kind) && cache.cpus.contains(first))
+                caches.iter().find(|cache| cache.level == level && kinds.contains(&cache.kind) && cache.cpus.contains(first))
             };
             let l2 = size(2, &[CacheKind::Unified, CacheKind::Data]);
             CoreLevel {
@@ -135,7 +133,7 @@ fn rank(unit: &str) -> u8 {
 }
 
 /// The perf units of a hybrid processor: every `/sys/devices/cpu_*` with a list of CPUs.
-fn perf_units(root: &Path) -> Vec<(String, CpuSet)> {
+fn core_units(root: &Path) -> Vec<(String, CpuSet)> {
     let Ok(entries) = fs::read_dir(root.join("sys/devices")) else { return Vec::new() };
     let mut units: Vec<(String, CpuSet)> = entries
         .filter_map(Result::ok)
@@ -146,6 +144,16 @@ fn perf_units(root: &Path) -> Vec<(String, CpuSet)> {
         .collect();
     units.sort_by_key(|(name, _)| std::cmp::Reverse(rank(name)));
     units
+}
+
+/// CPUs and event type of every perf unit that says them.
+#[cfg(target_os = "linux")]
+pub(crate) fn perf_units(root: &Path) -> Vec<(CpuSet, u32)> {
+    let Ok(entries) = fs::read_dir(root.join("sys/bus/event_source/devices")) else { return Vec::new() };
+    entries
+        .filter_map(Result::ok)
+        .filter_map(|entry| Some((list(&entry.path().join("cpus"))?, parsed(&entry.path().join("type"))?)))
+        .collect()
 }
 
 fn clusters(cpus: &[Cpu]) -> Vec<CpuSet> {

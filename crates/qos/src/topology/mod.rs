@@ -147,4 +147,6 @@ impl Topology {
     }
 }
 
+#[cfg(target_os = "linux")]
+pub(crate) use linux::perf_units;
 pub(crate) use sysctl::parse as parse_sysctl;

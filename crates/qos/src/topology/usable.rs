@@ -86,11 +86,8 @@ fn mount_of_line<'a>(line: &'a str, controllers: &str) -> Option<(&'a str, &'a s
     let (below, mount) = (fields.next()?, fields.next()?);
     let mut rest = rest.split(' ');
     let (kind, options) = (rest.next()?, rest.nth(1)?);
-    let fits = if controllers.is_empty() {
-        kind == "cgroup2"
-    } else {
-        kind == "cgroup" && options.split(',').any(|option| option == "cpu")
-    };
+    let fits =
+        if controllers.is_empty() { kind == "cgroup2" } else { kind == "cgroup" && options.split(',').any(|option| option == "cpu") };
     fits.then_some((mount, below))
 }
 
