@@ -5,7 +5,8 @@ pub(crate) mod lz4;
 #[cfg(feature = "zstd")]
 pub(crate) mod zstd;
 
-use crate::error::BoxError;
+use crate::error::{BoxError, Error};
+use crate::options::{Format, Options};
 
 /// One chunk of a source.
 #[derive(Clone, Copy, Debug)]
@@ -40,19 +41,69 @@ pub trait Codec: Send + Sync + 'static {
     fn code(&self, context: &mut Self::Context, chunk: Chunk<'_>, out: &mut Vec<u8>) -> Result<(), BoxError>;
 }
 
-/// The bytes as they are.
+/// The codecs of this crate, by the format they write.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Store;
+pub(crate) enum BuiltIn {
+    #[cfg(feature = "zstd")]
+    Zstd(zstd::Zstd),
+    #[cfg(feature = "lz4")]
+    Lz4(lz4::Lz4),
+    Store,
+}
 
-impl Codec for Store {
-    type Context = ();
+/// What a worker keeps for a [`BuiltIn`].
+pub(crate) enum BuiltInContext {
+    #[cfg(feature = "zstd")]
+    Zstd(<zstd::Zstd as Codec>::Context),
+    #[cfg(feature = "lz4")]
+    Lz4(<lz4::Lz4 as Codec>::Context),
+    Store,
+}
 
-    fn context(&self) -> Result<(), BoxError> {
-        Ok(())
+impl BuiltIn {
+    /// The codec that the options ask for.
+    pub(crate) fn new(options: &Options) -> Result<Self, Error> {
+        let level = options.checked_level()?;
+        match options.format {
+            #[cfg(feature = "zstd")]
+            Format::Zstd => Ok(Self::Zstd(zstd::Zstd { level })),
+            #[cfg(feature = "lz4")]
+            Format::Lz4 => Ok(Self::Lz4(lz4::Lz4)),
+            Format::Store => Ok(Self::Store),
+            #[cfg(not(all(feature = "zstd", feature = "lz4")))]
+            _ => {
+                let _ = level;
+                Err(Error::Unsupported { what: "a format that this build leaves out" })
+            }
+        }
+    }
+}
+
+impl Codec for BuiltIn {
+    type Context = BuiltInContext;
+
+    fn context(&self) -> Result<BuiltInContext, BoxError> {
+        match self {
+            #[cfg(feature = "zstd")]
+            Self::Zstd(codec) => codec.context().map(BuiltInContext::Zstd),
+            #[cfg(feature = "lz4")]
+            Self::Lz4(codec) => codec.context().map(BuiltInContext::Lz4),
+            Self::Store => Ok(BuiltInContext::Store),
+        }
     }
 
-    fn code(&self, _context: &mut (), chunk: Chunk<'_>, out: &mut Vec<u8>) -> Result<(), BoxError> {
-        out.extend_from_slice(chunk.bytes);
-        Ok(())
+    fn code(&self, context: &mut BuiltInContext, chunk: Chunk<'_>, out: &mut Vec<u8>) -> Result<(), BoxError> {
+        match (self, context) {
+            #[cfg(feature = "zstd")]
+            (Self::Zstd(codec), BuiltInContext::Zstd(context)) => codec.code(context, chunk, out),
+            #[cfg(feature = "lz4")]
+            (Self::Lz4(codec), BuiltInContext::Lz4(context)) => codec.code(context, chunk, out),
+            (Self::Store, BuiltInContext::Store) => {
+                out.extend_from_slice(chunk.bytes);
+                Ok(())
+            }
+            #[cfg(any(feature = "zstd", feature = "lz4"))]
+            _ => Err("a context of another codec".into()),
+        }
     }
 }

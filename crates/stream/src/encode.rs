@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::codec::{Chunk, Codec, Store};
+use crate::codec::{BuiltIn, Chunk, Codec};
 use crate::engine::{Meter, Run, Sink, Source, Task, run};
 use crate::error::Error;
 use crate::file::{Input, Output};
@@ -21,81 +21,89 @@ use crate::report::{OwnThread, Report, Stage};
 /// # Errors
 /// [`Error::Exists`] unless [`Options::overwrite`], [`Error::SameFile`], and whatever goes wrong on the way.
 pub fn compress_file(src: impl AsRef<Path>, dst: impl AsRef<Path>, options: &Options) -> Result<Report, Error> {
-    match options.format {
-        #[cfg(feature = "zstd")]
-        Format::Zstd => {
-            let codec = crate::codec::zstd::Zstd { level: options.checked_level()? };
-            file_to_file(src.as_ref(), dst.as_ref(), codec, options)
-        }
-        #[cfg(feature = "lz4")]
-        Format::Lz4 => {
-            options.checked_level()?;
-            file_to_file(src.as_ref(), dst.as_ref(), crate::codec::lz4::Lz4, options)
-        }
-        Format::Store => {
-            options.checked_level()?;
-            file_to_file(src.as_ref(), dst.as_ref(), Store, options)
-        }
-        #[cfg(not(all(feature = "zstd", feature = "lz4")))]
-        _ => Err(Error::Unsupported { what: "a format that this build leaves out" }),
-    }
+    file_to_file(src.as_ref(), dst.as_ref(), BuiltIn::new(options)?, options)
 }
 
 /// Compresses a stream. `reader` gets a thread of its own; `writer` is written to on the calling thread and flushed at
-/// the end.
+/// the end. An error is returned when the read or write that is under way comes back.
 ///
 /// # Errors
 /// Whatever goes wrong on the way. What `writer` then got is incomplete.
 pub fn compress(reader: impl Read + Send, writer: impl Write, options: &Options) -> Result<Report, Error> {
-    match options.format {
-        #[cfg(feature = "zstd")]
-        Format::Zstd => {
-            let codec = crate::codec::zstd::Zstd { level: options.checked_level()? };
-            stream_to_stream(reader, writer, codec, options)
-        }
-        #[cfg(feature = "lz4")]
-        Format::Lz4 => {
-            options.checked_level()?;
-            stream_to_stream(reader, writer, crate::codec::lz4::Lz4, options)
-        }
-        Format::Store => {
-            options.checked_level()?;
-            stream_to_stream(reader, writer, Store, options)
-        }
-        #[cfg(not(all(feature = "zstd", feature = "lz4")))]
-        _ => Err(Error::Unsupported { what: "a format that this build leaves out" }),
-    }
+    stream_to_stream(reader, writer, BuiltIn::new(options)?, options)
+}
+
+/// Compresses a stream to a file, which has its name only when it is complete, as with [`compress_file`].
+///
+/// # Errors
+/// As for [`compress_file`].
+pub fn compress_to_file(reader: impl Read + Send, dst: impl AsRef<Path>, options: &Options) -> Result<Report, Error> {
+    let (codec, meter) = (BuiltIn::new(options)?, Arc::new(Meter::new()));
+    let output = Arc::new(Output::create(dst.as_ref(), None, options.overwrite, !options.no_sync)?);
+    let layout = Layout::new(options.format, None);
+    let (chunks, threads) = from_reader(reader, codec, options, &layout, Sink::File(Arc::clone(&output)), &meter)?;
+    complete(&output, &layout, None, &meter)?;
+    Ok(Report::new(&meter, threads, OwnThread { read: true, write: false }, chunks))
+}
+
+/// Runs a codec of your own over a file: every chunk through [`Codec::code`], the results one after the other. Safe and
+/// measured as [`compress_file`] is. Of the options, format and level are not used; chunks are 4 MiB unless
+/// [`Options::chunk_bytes`] says otherwise.
+///
+/// # Errors
+/// As for [`compress_file`]; [`Error::Codec`] for what the codec returns.
+pub fn transform_file<C: Codec>(
+    src: impl AsRef<Path>,
+    dst: impl AsRef<Path>,
+    codec: C,
+    options: &Options,
+) -> Result<Report, Error> {
+    file_to_file(src.as_ref(), dst.as_ref(), codec, &options.clone().format(Format::Store))
+}
+
+/// Runs a codec of your own over a stream, as [`transform_file`] does over a file.
+///
+/// # Errors
+/// As for [`compress`]; [`Error::Codec`] for what the codec returns.
+pub fn transform<C: Codec>(
+    reader: impl Read + Send,
+    writer: impl Write,
+    codec: C,
+    options: &Options,
+) -> Result<Report, Error> {
+    stream_to_stream(reader, writer, codec, &options.clone().format(Format::Store))
 }
 
 fn file_to_file<C: Codec>(src: &Path, dst: &Path, codec: C, options: &Options) -> Result<Report, Error> {
     let meter = Arc::new(Meter::new());
     let input = Arc::new(Input::open(src)?);
     let output = Arc::new(Output::create(dst, Some(&input), options.overwrite, !options.no_sync)?);
-    let (report_of, container) = if input.is_regular() {
-        let container = Layout::new(options.format, Some(input.len()));
-        let own = OwnThread::default();
-        let done = from_file(&input, codec, options, &container, Sink::File(Arc::clone(&output)), &meter);
-        (done.map(|counts| (counts, own)), container)
+    let sink = Sink::File(Arc::clone(&output));
+    let regular = input.is_regular();
+    let layout = Layout::new(options.format, regular.then(|| input.len()));
+    let done = if regular {
+        from_file(&input, codec, options, &layout, sink, &meter)
     } else {
-        let container = Layout::new(options.format, None);
-        let own = OwnThread { read: true, write: false };
-        let sink = Sink::File(Arc::clone(&output));
-        let done = from_reader(input.file(), codec, options, &container, sink, &meter);
-        (done.map(|counts| (counts, own)), container)
+        from_reader(input.file(), codec, options, &layout, sink, &meter)
     };
-    let ((chunks, threads), own) = report_of.map_err(|e| e.at(src))?;
+    let (chunks, threads) = done.map_err(|e| e.at(src))?;
+    complete(&output, &layout, Some(&input), &meter)?;
+    Ok(Report::new(&meter, threads, OwnThread { read: !regular, write: false }, chunks))
+}
+
+/// Writes what stands after the last frame and gives the output its name.
+fn complete(output: &Output, layout: &Layout, source: Option<&Input>, meter: &Meter) -> Result<(), Error> {
     meter.time(Stage::Write, || {
-        let tail = container.tail()?;
+        let tail = layout.tail()?;
         output.write_all_at(&tail, meter.bytes(Stage::Write))?;
         meter.add_bytes(Stage::Write, tail.len() as u64);
-        output.publish(Some(&input))
-    })?;
-    Ok(Report::new(&meter, threads, own, chunks))
+        output.publish(source)
+    })
 }
 
 fn stream_to_stream<C: Codec>(reader: impl Read + Send, mut writer: impl Write, codec: C, options: &Options) -> Result<Report, Error> {
     let meter = Arc::new(Meter::new());
-    let container = Layout::new(options.format, None);
+    let layout = Layout::new(options.format, None);
     let mut offset = 0;
     let (chunks, threads) = {
         let sink = Sink::Ordered(Box::new(|bytes| {
@@ -103,10 +111,10 @@ fn stream_to_stream<C: Codec>(reader: impl Read + Send, mut writer: impl Write, 
             offset += bytes.len() as u64;
             Ok(())
         }));
-        from_reader(reader, codec, options, &container, sink, &meter)?
+        from_reader(reader, codec, options, &layout, sink, &meter)?
     };
     meter.time(Stage::Write, || {
-        let tail = container.tail()?;
+        let tail = layout.tail()?;
         write_all(&mut writer, &tail, offset)?;
         offset += tail.len() as u64;
         meter.add_bytes(Stage::Write, tail.len() as u64);
@@ -127,7 +135,7 @@ fn from_file<C: Codec>(
     input: &Arc<Input>,
     codec: C,
     options: &Options,
-    container: &Layout,
+    layout: &Layout,
     sink: Sink<'_>,
     meter: &Arc<Meter>,
 ) -> Result<Counts, Error> {
@@ -136,7 +144,7 @@ fn from_file<C: Codec>(
     let settings = options.settings(Some(len.div_ceil(chunk as u64)))?;
     let threads = settings.threads;
     let ahead = (settings.window as u64) * chunk as u64;
-    let (input, codec, wrap) = (Arc::clone(input), Arc::new(codec), container.clone());
+    let (input, codec, wrap) = (Arc::clone(input), Arc::new(codec), layout.clone());
     let maker = Arc::clone(&codec);
     let mut offset = 0;
     let chunks = run(Run {
@@ -181,17 +189,17 @@ fn from_reader<C: Codec>(
     mut reader: impl Read + Send,
     codec: C,
     options: &Options,
-    container: &Layout,
+    layout: &Layout,
     sink: Sink<'_>,
     meter: &Arc<Meter>,
 ) -> Result<Counts, Error> {
     let chunk = options.checked_chunk()?;
     let settings = options.settings(None)?;
     let threads = settings.threads;
-    let (codec, wrap) = (Arc::new(codec), container.clone());
+    let (codec, wrap) = (Arc::new(codec), layout.clone());
     let maker = Arc::clone(&codec);
     let (mut offset, mut first) = (0, true);
-    let at_least_one = container.needs_a_frame();
+    let at_least_one = layout.needs_a_frame();
     let chunks = run(Run {
         settings,
         total: None,
@@ -201,8 +209,9 @@ fn from_reader<C: Codec>(
             feed.meter.time(Stage::Read, || fill(&mut reader, &mut bytes, chunk, start))?;
             feed.meter.add_bytes(Stage::Read, bytes.len() as u64);
             offset += bytes.len() as u64;
-            let empty = bytes.is_empty() && !(std::mem::take(&mut first) && at_least_one);
-            Ok((!empty).then_some((start, bytes)))
+            let wanted = !bytes.is_empty() || (first && at_least_one);
+            first = false;
+            Ok(wanted.then_some((start, bytes)))
         })),
         context: Box::new(move || maker.context().map_err(|source| Error::Codec { chunk: 0, source })),
         work: Box::new(move |task: Task<'_, (u64, Vec<u8>), C::Context>| {
@@ -231,17 +240,17 @@ fn fill(reader: &mut impl Read, bytes: &mut Vec<u8>, size: usize, offset: u64) -
 }
 
 /// Codes one chunk, with the promise beside the first.
-fn code<C: Codec>(codec: &C, context: &mut C::Context, chunk: Chunk<'_>, container: &Layout, out: &mut Vec<u8>) -> Result<(), Error> {
+pub(crate) fn code<C: Codec>(codec: &C, context: &mut C::Context, chunk: Chunk<'_>, layout: &Layout, out: &mut Vec<u8>) -> Result<(), Error> {
     let index = chunk.index;
     let len = chunk.bytes.len();
     if index == 0 {
-        out.extend(container.head().iter().flatten());
+        out.extend(layout.head().iter().flatten());
     }
     let start = out.len();
     codec.code(context, chunk, out).map_err(|source| Error::Codec { chunk: index, source })?;
-    container.note(index, out.len() - start, len);
+    layout.note(index, out.len() - start, len);
     if index == 0 {
-        out.extend(container.after_first().iter().flatten());
+        out.extend(layout.after_first().iter().flatten());
     }
     Ok(())
 }

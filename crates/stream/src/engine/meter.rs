@@ -75,6 +75,13 @@ impl Meter {
         self.stages[stage as usize].bytes.load(Relaxed)
     }
 
+    /// Adds time of a stage that runs outside the crate, in one thread.
+    pub(crate) fn add_busy(&self, stage: Stage, time: Duration) {
+        let clock = &self.stages[stage as usize];
+        clock.busy.fetch_add(nanos(time), Relaxed);
+        clock.inside.lock().unwrap_or_else(PoisonError::into_inner).occupied += time;
+    }
+
     /// Adds time in which a stage (or so many of its threads together) had nothing to do.
     pub(crate) fn add_blocked(&self, stage: Stage, why: Blocked, time: Duration) {
         let clock = &self.stages[stage as usize];
