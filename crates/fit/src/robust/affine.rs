@@ -62,9 +62,13 @@ impl AffineTime {
         check::positive("seconds", seconds)?;
         check::enough("a latency and a bandwidth", seconds.len(), 2)?;
         check::distinct("a latency and a bandwidth", bytes, 2)?;
-        let free = Iterated::run(bytes, seconds, true)?;
+        AffineTime::from_start(bytes, seconds, None)
+    }
+
+    fn from_start(bytes: &[f64], seconds: &[f64], start: Option<(f64, f64)>) -> Result<AffineTime, Error> {
+        let free = Iterated::run(bytes, seconds, true, start)?;
         let at_bound = free.latency < 0.0;
-        let best = if at_bound { Iterated::run(bytes, seconds, false)? } else { free };
+        let best = if at_bound { Iterated::run(bytes, seconds, false, None)? } else { free };
         if !(best.slope > 0.0 && best.slope.is_finite()) {
             return Err(Error::NotIdentified { parameter: "bandwidth".into() });
         }
@@ -131,7 +135,8 @@ impl AffineTime {
         let strata = if repeated { labels } else { vec![0; self.bytes.len()] };
         let resampled = bootstrap.run(&strata, |chosen| {
             let pick = |from: &[f64]| chosen.iter().map(|&i| from[i]).collect::<Vec<f64>>();
-            let fit = AffineTime::fit(&pick(&self.bytes), &pick(&self.seconds)).ok()?;
+            let start = (self.latency, self.seconds_per_byte);
+            let fit = AffineTime::from_start(&pick(&self.bytes), &pick(&self.seconds), Some(start)).ok()?;
             Some(vec![fit.latency, fit.bytes_per_second()])
         })?;
         Ok(AffineIntervals {
@@ -152,43 +157,43 @@ struct Iterated {
 }
 
 impl Iterated {
-    fn run(bytes: &[f64], seconds: &[f64], with_latency: bool) -> Result<Iterated, Error> {
-        let (mut latency, mut slope) = start(bytes, seconds, with_latency);
+    /// From a start, or from medians.
+    fn run(bytes: &[f64], seconds: &[f64], with_latency: bool, start: Option<(f64, f64)>) -> Result<Iterated, Error> {
+        let none = || Error::NotIdentified { parameter: "bandwidth".into() };
+        let (mut latency, mut slope) = start.unwrap_or_else(|| medians(bytes, seconds, with_latency));
         let n = seconds.len();
-        let mut residuals = vec![0.0; n];
-        let mut weights = vec![1.0; n];
+        let few = (n as f64 / (n as f64 - if with_latency { 2.0 } else { 1.0 })).sqrt();
+        let (mut expected, mut residuals, mut sizes, mut weights) = (vec![0.0; n], vec![0.0; n], vec![0.0; n], vec![1.0; n]);
         let mut scale = 0.0;
         // First least absolute residuals, a good start whatever the outliers; then the biweight, whose
         // scale is held after a while, as it may swing for ever.
         for iteration in 0..ITERATIONS {
-            let absolute = iteration < 15;
-            let expected: Vec<f64> = bytes.iter().map(|b| latency + slope * b).collect();
-            let floor = expected.iter().copied().filter(|&e| e > 0.0).fold(f64::INFINITY, f64::min);
+            let absolute = iteration < 10;
+            let floor = bytes.iter().map(|b| latency + slope * b).filter(|&e| e > 0.0).fold(f64::INFINITY, f64::min);
             if !floor.is_finite() {
-                return Err(Error::NotIdentified { parameter: "bandwidth".into() });
+                return Err(none());
             }
-            let expected: Vec<f64> = expected.into_iter().map(|e| e.max(floor)).collect();
             for i in 0..n {
-                residuals[i] = (seconds[i] - latency - slope * bytes[i]) / expected[i];
+                let value = latency + slope * bytes[i];
+                expected[i] = value.max(floor);
+                residuals[i] = (seconds[i] - value) / expected[i];
+                sizes[i] = residuals[i].abs();
             }
-            if iteration < 50 {
-                let mut sizes: Vec<f64> = residuals.iter().map(|r| r.abs()).collect();
-                let parameters = if with_latency { 2.0 } else { 1.0 };
-                let few = (n as f64 / (n as f64 - parameters)).sqrt();
+            if iteration < 30 {
                 scale = (NORMAL * few * middle(&mut sizes)).max(1e-13);
             }
             for (w, r) in weights.iter_mut().zip(&residuals) {
-                let u = r / scale;
+                let u = (r / scale).abs();
                 *w = match absolute {
-                    true => 1.0 / u.abs().max(0.1),
-                    false if u.abs() < TUKEY => (1.0 - (u / TUKEY).powi(2)).powi(2),
+                    true => 1.0 / u.max(0.1),
+                    false if u < TUKEY => (1.0 - (u / TUKEY).powi(2)).powi(2),
                     false => 0.0,
                 };
             }
-            let (a, b) = weighted(bytes, seconds, &weights, &expected, with_latency)?;
+            let (a, b) = weighted(bytes, seconds, &weights, &expected, with_latency).ok_or_else(none)?;
             let moved = ((a - latency) / floor).abs().max((b / slope - 1.0).abs());
             (latency, slope) = (a, b);
-            if !absolute && moved < 1e-12 {
+            if !absolute && moved < 1e-10 {
                 return Ok(Iterated { latency, slope, scale, weights });
             }
         }
@@ -197,7 +202,7 @@ impl Iterated {
 }
 
 /// Medians of the larger and the smaller half of the sizes.
-fn start(bytes: &[f64], seconds: &[f64], with_latency: bool) -> (f64, f64) {
+fn medians(bytes: &[f64], seconds: &[f64], with_latency: bool) -> (f64, f64) {
     let centre = middle(&mut bytes.to_vec());
     let large = |b: f64| b > centre || bytes.iter().all(|&b| b <= centre);
     let rates = bytes.iter().zip(seconds).filter(|(b, _)| large(**b)).map(|(b, t)| t / b);
@@ -211,23 +216,22 @@ fn start(bytes: &[f64], seconds: &[f64], with_latency: bool) -> (f64, f64) {
 }
 
 /// The weighted line, centred, with weights over the squares of the expected times.
-fn weighted(bytes: &[f64], seconds: &[f64], weights: &[f64], expected: &[f64], with_latency: bool) -> Result<(f64, f64), Error> {
-    let none = || Error::NotIdentified { parameter: "bandwidth".into() };
-    let w: Vec<f64> = weights.iter().zip(expected).map(|(w, e)| w / (e * e)).collect();
-    let sum: f64 = w.iter().sum();
-    if sum.is_nan() || sum <= 0.0 {
-        return Err(none());
+fn weighted(bytes: &[f64], seconds: &[f64], weights: &[f64], expected: &[f64], with_latency: bool) -> Option<(f64, f64)> {
+    let weight = |i: usize| weights[i] / (expected[i] * expected[i]);
+    let (mut sum, mut sx, mut sy) = (0.0, 0.0, 0.0);
+    for i in 0..weights.len() {
+        let w = weight(i);
+        sum += w;
+        sx += w * bytes[i];
+        sy += w * seconds[i];
     }
-    let mean = |v: &[f64]| v.iter().zip(&w).map(|(v, w)| v * w).sum::<f64>() / sum;
-    let (mx, my) = if with_latency { (mean(bytes), mean(seconds)) } else { (0.0, 0.0) };
+    let (mx, my) = if with_latency { (sx / sum, sy / sum) } else { (0.0, 0.0) };
     let (mut sxx, mut sxy) = (0.0, 0.0);
-    for i in 0..w.len() {
-        sxx += w[i] * (bytes[i] - mx).powi(2);
-        sxy += w[i] * (bytes[i] - mx) * (seconds[i] - my);
+    for i in 0..weights.len() {
+        let wdx = weight(i) * (bytes[i] - mx);
+        sxx += wdx * (bytes[i] - mx);
+        sxy += wdx * (seconds[i] - my);
     }
     let slope = sxy / sxx;
-    if !(slope > 0.0 && slope.is_finite()) {
-        return Err(none());
-    }
-    Ok((my - slope * mx, slope))
+    (slope > 0.0 && slope.is_finite()).then_some((my - slope * mx, slope))
 }

@@ -23,17 +23,20 @@ fn theil_sen_stands_wild_points() {
     assert_eq!(line.predict(10.0), 23.0);
 }
 
-/// Sen's paper, 1968: the example of section 6, with an interval of 93 %.
+/// The example of Sen (1968). Of 5040 orders of 7 values 174 have at most 4 reversals, and 76 at most 3.
 #[test]
-fn theil_sen_of_sen() {
+fn theil_sen_interval_by_hand() {
     let x = [1.0, 2.0, 3.0, 4.0, 10.0, 12.0, 18.0];
     let y = [9.0, 15.0, 19.0, 20.0, 45.0, 55.0, 78.0];
     let line = TheilSen::fit(&x, &y).unwrap();
     assert_eq!(line.slope(), 4.0);
-    // P(K <= 3) of 21 pairs is 0.035: the exact level of the interval with 3 slopes outside is 0.93.
-    let interval = line.slope_interval(0.93).unwrap();
-    assert_digits("lower", interval.lower, 26.0 / 7.0, 12.0);
-    assert_digits("upper", interval.upper, 35.0 / 8.0, 12.0);
+    let (narrow, wide) = (1.0 - 2.0 * 174.0 / 5040.0, 1.0 - 2.0 * 76.0 / 5040.0);
+    let interval = line.slope_interval(narrow - 1e-9).unwrap();
+    assert_eq!((interval.lower, interval.upper), (15.0 / 4.0, 46.0 / 11.0));
+    for level in [narrow + 1e-9, wide - 1e-9] {
+        let interval = line.slope_interval(level).unwrap();
+        assert_eq!((interval.lower, interval.upper), (26.0 / 7.0, 35.0 / 8.0));
+    }
 }
 
 #[test]
@@ -59,21 +62,21 @@ fn theil_sen_covers() {
     for (n, level, exact) in [(6usize, 1.0 - 12.0 / 720.0 - 1e-9, 1.0 - 12.0 / 720.0), (5, 0.95, 1.0 - 2.0 / 120.0)] {
         let x: Vec<f64> = (1..=n).map(|i| i as f64).collect();
         let mut random = Random::new(n as u64);
-        let covered = share(20_000, |_| {
+        let covered = share(8_000, |_| {
             let y: Vec<f64> = x.iter().map(|x| 0.5 * x + random.normal()).collect();
             TheilSen::fit(&x, &y).unwrap().slope_interval(level).unwrap().contains(0.5)
         });
-        assert!((covered - exact).abs() < 0.004, "{n}: {covered} {exact}");
+        assert!((covered - exact).abs() < 0.005, "{n}: {covered} {exact}");
     }
     // Repeats at three x, and the normal approximation of many points.
-    for (n, runs, low) in [(12usize, 10_000, 0.95), (120, 1_000, 0.94)] {
+    for (n, runs, low) in [(12usize, 4_000, 0.95), (120, 500, 0.94)] {
         let x: Vec<f64> = (0..n).map(|i| if n > 100 { i as f64 } else { (i % 3) as f64 }).collect();
         let mut random = Random::new(9);
         let covered = share(runs, |_| {
             let y: Vec<f64> = x.iter().map(|x| 0.5 * x + random.normal()).collect();
             TheilSen::fit(&x, &y).unwrap().slope_interval(0.95).unwrap().contains(0.5)
         });
-        assert!(covered > low - 0.006 && covered < 0.985, "{n}: {covered}");
+        assert!(covered > low - 0.01 && covered < 0.985, "{n}: {covered}");
     }
 }
 
@@ -92,12 +95,13 @@ fn lines_refuse_bad_input() {
     assert!(matches!(TheilSen::fit(&many, &many), Err(Error::Setting { .. })));
 }
 
-/// By hand: of 10 values two are cut at each end; Winsorised squares 80.1, h = 6.
+/// By hand: of 10 values two are cut at each end, 6 are left.
 #[test]
 fn trimmed_mean() {
     let values = [1.0, 3.0, 4.0, 5.0, 6.0, 7.0, 9.0, 10.0, 30.0, 100.0];
     let t = TrimmedMean::new(&values, 0.2).unwrap();
-    assert_eq!((t.mean(), t.cut(), t.n()), (41.0 / 6.0, 2, 10));
+    assert_digits("mean", t.mean(), 41.0 / 6.0, 15.0);
+    assert_eq!((t.cut(), t.n()), (2, 10));
     // 4 4 4 5 6 7 9 10 10 10: mean 6.9, sum of squares about it 62.9.
     assert_digits("se", t.std_error(), (62.9f64 / 30.0).sqrt(), 15.0);
     let interval = t.interval(0.95).unwrap();
@@ -185,7 +189,7 @@ fn affine_intervals_cover() {
     for run in 0..runs {
         let (bytes, seconds) = transfers(&mut random, 5);
         let fit = AffineTime::fit(&bytes, &seconds).unwrap();
-        let bootstrap = Bootstrap::default().replicates(399).seed(run);
+        let bootstrap = Bootstrap::default().replicates(199).seed(run);
         let intervals = fit.intervals(0.95, &bootstrap).unwrap();
         latency += f64::from(u8::from(intervals.latency.contains(0.003)));
         bandwidth += f64::from(u8::from(intervals.bytes_per_second.contains(2e9)));
@@ -215,11 +219,11 @@ fn bootstrap_is_reproducible_and_stratified() {
     assert_eq!(a.percentile(0, 1.0), Err(Error::Level(1.0)));
 }
 
-/// Of the variance of skewed data, BCa corrects what the percentile interval misses.
+/// The interval of a variance must reach further up than down: the correction sees to it.
 #[test]
-fn bca_covers_better_than_percentiles() {
-    let (mut percentile, mut bca) = (0, 0);
-    let runs = 300;
+fn correction_of_a_skewed_statistic() {
+    let (mut covered, mut shift) = (0, 0.0);
+    let runs = 200;
     let mut random = Random::new(21);
     for run in 0..runs {
         let values: Vec<f64> = (0..25).map(|_| random.normal()).collect();
@@ -233,10 +237,13 @@ fn bca_covers_better_than_percentiles() {
                 Some(vec![chosen.iter().map(|&i| (values[i] - mean).powi(2)).sum::<f64>() / (n - 1.0)])
             })
             .unwrap();
-        percentile += i32::from(r.percentile(0, 0.9).unwrap().contains(1.0));
-        bca += i32::from(r.bca(0, 0.9).unwrap().contains(1.0));
+        let (plain, corrected) = (r.percentile(0, 0.9).unwrap(), r.bca(0, 0.9).unwrap());
+        covered += i32::from(corrected.contains(1.0));
+        assert!(corrected.upper > plain.upper && corrected.lower > plain.lower);
+        shift += corrected.upper / plain.upper - 1.0;
     }
-    assert!(bca > percentile && bca as f64 / runs as f64 > 0.83, "{bca} {percentile} of {runs}");
+    assert!((0.80..0.95).contains(&(f64::from(covered) / runs as f64)), "{covered} of {runs}");
+    assert!(shift / runs as f64 > 0.05, "{shift}");
 }
 
 #[test]
