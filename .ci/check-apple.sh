@@ -2,7 +2,7 @@
 # Type-checks, lints and links every library, test, bench and program for Apple silicon (aarch64-apple-darwin), C code
 # too, and compiles the assertions about Apple's headers. No Mac is needed: nothing is run.
 # usage: .ci/check-apple.sh [PACKAGE...]       (default: the whole workspace)
-# GANNET_APPLE_TARGET_DIR chooses the target directory (default: apple/ in the usual one).
+# GANNET_APPLE_TARGET_DIR chooses the target directory; by default all checkouts share one, for the standard library's sake.
 #
 # rustup's toolchain has no standard library for the target here, so it is built from Debian's source with Debian's
 # compiler; zig brings Apple's headers, a linker and a C compiler.
@@ -38,11 +38,12 @@ fi
 export PATH=$rust/usr/bin:$python/bin:$PATH LD_LIBRARY_PATH=$rust/usr/lib/x86_64-linux-gnu
 export RUSTC=$rust/usr/bin/rustc CARGO=$rust/usr/bin/cargo RUSTC_BOOTSTRAP=1
 export CARGO_ZIGBUILD_ZIG_PATH=$python/ziglang/zig
-export CARGO_TARGET_DIR=${GANNET_APPLE_TARGET_DIR:-${CARGO_TARGET_DIR:-$root/target}/apple}
+export CARGO_TARGET_DIR=${GANNET_APPLE_TARGET_DIR:-$tools/apple-target}
 unset RUSTUP_TOOLCHAIN RUSTFLAGS
 # Nothing is run, so nothing needs to be fast.
 options=(-Zbuild-std=std,panic_unwind,test --target "$target" "${packages[@]}" --all-targets --all-features --locked
-    --config profile.dev.opt-level=0 --config profile.dev.debug=false --config 'profile.dev.package."*".opt-level=0')
+    --config profile.dev.opt-level=0 --config 'profile.dev.package."*".opt-level=0'
+    --config profile.dev.debug=false --config 'profile.dev.strip="none"')
 
 say "-- build and link"
 cargo-zigbuild build "${options[@]}"

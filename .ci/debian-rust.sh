@@ -43,6 +43,8 @@ if [ ${#missing[@]} -gt 0 ]; then
     (cd "$debs" && retry apt-get download "${with_version[@]}" "${needed[@]}" >download.log 2>&1) ||
         { cat "$debs/download.log" >&2; die "cannot download ${with_version[*]}"; }
     for deb in "$debs"/*.deb; do dpkg -x "$deb" "$folder"; done
+    # One folder of libraries, as on a system where /lib is /usr/lib.
+    if [ -d "$folder/lib" ]; then cp -r "$folder/lib/." "$folder/usr/lib/" && rm -r "$folder/lib"; fi
     mkdir -p "$folder/.unpacked"
     for package in "${missing[@]}"; do : >"$folder/.unpacked/$package"; done
 fi

@@ -1,11 +1,14 @@
 # Shared by the scripts of this folder; sourced with bash.
 # Exit status of every script: 0 passed, 77 skipped (the last line says why), anything else failed.
-export LC_ALL=C.UTF-8
+export LC_ALL=C
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # What the scripts download and unpack; kept between runs.
 tools=${GANNET_CI_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/gannet-ci}
 # Disks of known speed and data for the checks that need them; beside the checkout, never in it.
 shared=${GANNET_CI_SHARED:-$root/../shared}
+
+# A checkout of another user's is still the one to check.
+export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0=$root
 
 say() { printf '%s\n' "$*"; }
 die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }
@@ -32,6 +35,14 @@ apt_needs() {
     [ "$(id -u)" = 0 ] || { say "not root, so cannot install ${missing[*]}" >&2; return 1; }
     apt_update
     DEBIAN_FRONTEND=noninteractive retry apt-get install -y -qq --no-install-recommends -o Dpkg::Use-Pty=0 "${missing[@]}" >/dev/null
+}
+
+# tools_needed PROGRAM...: on Debian a package of the same name is installed for what is missing
+tools_needed() {
+    local tool
+    for tool in "$@"; do
+        command -v "$tool" >/dev/null || apt_needs "$tool" || skip "$tool is not here"
+    done
 }
 
 # apt_update: once a run. A third party's broken list does not matter; a missing package says so itself.

@@ -1,0 +1,109 @@
+#!/bin/bash
+# Every program of examples/Cargo.toml: its help, its answer to bad arguments, and one small real use of it.
+# usage: .ci/check-examples.sh [PROGRAM...]
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+cd "$root"
+work=$(mktemp -d "${TMPDIR:-/tmp}/gannet-check.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+. .ci/programs.sh
+tools_needed zstd lz4
+
+# Real input: a part of the compiler.
+head -c 20000000 "$(echo "$(rustc --print sysroot)"/lib/librustc_driver-*)" >"$work/input"
+
+# json NAME FILE [EXPRESSION]: one object with the right schema, and EXPRESSION about it (called d) holds
+json() {
+    python3 - "$@" <<'PY'
+import json, sys
+name, path = sys.argv[1:3]
+with open(path) as file:
+    d = json.load(file)
+assert d["schema"].split("/")[:2] == ["gannet", name], d["schema"]
+for key in ["machine", "settings"]:
+    assert isinstance(d[key], dict), key
+for expression in sys.argv[3:]:
+    assert eval(expression), expression
+PY
+}
+
+use_bottleneck() {
+    mkdir "$work/b"
+    program bottleneck --dir "$work/b" --size 30MB --repeats 2 --report "$work/b.html" --json - >"$work/b.json"
+    json bottleneck "$work/b.json" 'd["verified"] is True' 'len(d["verdict"]) == len(d["settings"]["threads"])' \
+        '{r["operation"] for r in d["runs"]} == {"compress", "decompress"}' 'd["disk"]["write_bytes_per_second"] > 0' \
+        'all(v["limiting_stage"] in ["read", "process", "write", "starved"] for v in d["verdict"])'
+    grep -q '<svg' "$work/b.html"
+    if grep -oE '(src|href)="[^#"][^"]*"' "$work/b.html"; then die "the report needs another file"; fi
+    empty "$work/b"
+    program bottleneck "$work/input" --codec lz4 --repeats 1 --threads 1 --warm --dir "$work/b" | grep -q process
+    program bottleneck "$work/input" --codec store --repeats 1 --dir "$work/b" --json "$work/s.json" >/dev/null
+    json bottleneck "$work/s.json" 'd["verified"] is True' 'd["source"]["bytes"] == 20000000'
+    empty "$work/b"
+}
+
+use_compress() {
+    local codec
+    for codec in zstd lz4; do
+        program compress "$work/input" "$work/c.$codec" --codec $codec --threads 2 --json "$work/c.json" >/dev/null
+        json compress "$work/c.json"
+        "$codec" -q -d -c "$work/c.$codec" | cmp - "$work/input"
+        "$codec" -q -c "$work/input" >"$work/theirs.$codec"
+    done
+}
+
+use_decompress() {
+    local codec
+    for codec in zstd lz4; do
+        program compress "$work/input" "$work/d.$codec" --codec $codec --force >/dev/null
+        program decompress "$work/d.$codec" "$work/d.out" --force >/dev/null
+        cmp "$work/d.out" "$work/input"
+        "$codec" -q -c "$work/input" | program decompress - - 2>/dev/null | cmp - "$work/input"
+    done
+}
+
+use_curve() {
+    printf '1 49.9\n2 26.6\n3 18.4\n4 14.1\n5 11.5\n' >"$work/curve.txt"
+    program curve "$work/curve.txt" --model power --predict 10 --json - >"$work/curve.json"
+    json curve "$work/curve.json" 'd["n"] == 5' 'len(d["predictions"]) == 1' 'd["parameters"][1]["estimate"] < 0'
+    printf '1,3\n2,5\n3,7\n' | program curve - --model linear --json - >"$work/line.json"
+    json curve "$work/line.json" '[p["estimate"] for p in d["parameters"]] == [1.0, 2.0]'
+    program curve "$work/curve.txt" --model all >/dev/null
+}
+
+use_topology() {
+    program topology --json - >"$work/topology.json"
+    json topology "$work/topology.json"
+    program topology | grep -q .
+}
+
+use_qos_effect() {
+    program qos_effect --repeats 2 --json - >"$work/qos.json"
+    json qos_effect "$work/qos.json" 'len(d["classes"]) == 5' 'all(len(c["seconds"]) == 2 for c in d["classes"])'
+}
+
+use_core_history() {
+    program core_history --json "$work/history.json" -- sleep 1 >/dev/null
+    json core_history "$work/history.json"
+}
+
+use_disk_speed() {
+    mkdir "$work/disk"
+    program disk_speed "$work/disk" --plan 2MB,4MB,8MB --repeats 2 --json - >"$work/disk.json"
+    json disk_speed "$work/disk.json" 'len(d["samples"]) >= 12' 'd["settings"]["access_achieved"]'
+    empty "$work/disk"
+}
+
+build_programs
+[ $# -gt 0 ] || set -- $(program_names)
+for name in "$@"; do
+    say "-- $name"
+    program "$name" --help >"$work/help"
+    grep -q 'Usage: ' "$work/help" || die "$name --help shows no usage"
+    fails 2 program "$name" --no-such-option
+    if [ "$(type -t "use_$name")" = function ]; then
+        "use_$name"
+    else
+        say "   its help and its arguments only"
+    fi
+done
