@@ -1,10 +1,11 @@
 //! `--json FILE|-`: one object, whole or not at all.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use clap::builder::{MapValueParser, OsStringValueParser, TypedValueParser, ValueParserFactory};
 use serde_json::{Map, Value, json};
 
 use crate::cli::Failure;
@@ -24,9 +25,18 @@ impl From<&OsStr> for Target {
     }
 }
 
-impl From<std::ffi::OsString> for Target {
-    fn from(text: std::ffi::OsString) -> Self {
+impl From<OsString> for Target {
+    fn from(text: OsString) -> Self {
         text.as_os_str().into()
+    }
+}
+
+/// An argument of this type is given as `FILE` or `-`.
+impl ValueParserFactory for Target {
+    type Parser = MapValueParser<OsStringValueParser, fn(OsString) -> Self>;
+
+    fn value_parser() -> Self::Parser {
+        OsStringValueParser::new().map(Self::from)
     }
 }
 

@@ -6,6 +6,7 @@ pub mod args;
 pub mod cli;
 pub mod interrupt;
 pub mod json;
+pub mod machine;
 pub mod page;
 pub mod plot;
 pub mod print;

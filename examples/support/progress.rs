@@ -5,8 +5,19 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// A bar over bytes with rate and remaining time. It is drawn on standard error and only if that is a terminal.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Progress(ProgressBar);
+
+/// Moves a [`Progress`] from elsewhere, such as a callback.
+#[derive(Debug, Clone)]
+pub struct Handle(ProgressBar);
+
+impl Handle {
+    /// How much is done in all.
+    pub fn set(&self, done: u64) {
+        self.0.set_position(done);
+    }
+}
 
 impl Progress {
     /// A bar for `total` bytes.
@@ -57,6 +68,12 @@ impl Progress {
     #[must_use]
     pub fn done(&self) -> u64 {
         self.0.position()
+    }
+
+    /// Something to move the bar with from a callback. It does not keep the bar alive on the screen.
+    #[must_use]
+    pub fn handle(&self) -> Handle {
+        Handle(self.0.clone())
     }
 
     /// Changes the total.

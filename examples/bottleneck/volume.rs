@@ -1,0 +1,78 @@
+//! How fast the volume writes and reads, by a short plan of a few seconds.
+
+use std::path::Path;
+use std::time::Duration;
+
+use diskbench::{Direction, Plan, Report, Runner};
+use support::cli::Failure;
+use support::interrupt;
+use support::progress::Progress;
+
+use crate::args::Settings;
+
+/// What the volume was seen to do.
+#[derive(Debug)]
+pub(crate) struct Facts {
+    pub(crate) report: Report,
+    /// What is known of the source's volume, where that is another one.
+    pub(crate) source_volume: Option<diskbench::Volume>,
+}
+
+impl Facts {
+    /// Bytes a second over all files of one direction, sync included.
+    pub(crate) fn rate(&self, direction: Direction) -> Option<f64> {
+        self.report.total(direction).map(|total| total.bytes_per_second())
+    }
+
+    /// Median rate at each size of one direction: size in bytes, bytes a second.
+    pub(crate) fn by_size(&self, direction: Direction) -> Vec<(u64, f64)> {
+        let mut sizes: Vec<u64> = self.report.samples(direction).map(|s| s.bytes).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        let rates =
+            |size| self.report.samples(direction).filter(move |s| s.bytes == size).map(|s| s.bytes_per_second()).collect::<Vec<_>>();
+        sizes.into_iter().filter_map(|size| Some((size, crate::verdict::median(&rates(size))?))).collect()
+    }
+
+    /// Why the figures may not be the disk's, in words.
+    pub(crate) fn caveats(&self) -> Vec<String> {
+        [Direction::Write, Direction::Read]
+            .into_iter()
+            .flat_map(|direction| self.report.caveats(direction).into_iter().map(move |caveat| format!("{direction}: {caveat}")))
+            .collect()
+    }
+}
+
+/// Times the volume that `folder` is on.
+pub(crate) fn measure(settings: &Settings, folder: &Path) -> Result<Facts, Failure> {
+    let mut runner = Runner::new(&Plan::short().seed(settings.seed), folder)?;
+    let watch = runner.watch();
+    let bar = Progress::bytes(watch.planned_bytes());
+    bar.message("timing the volume");
+    let (done, running) = std::sync::mpsc::channel::<()>();
+    let (shown, watched) = (&bar, &watch);
+    let failure = std::thread::scope(|scope| {
+        scope.spawn(move || {
+            // Ends when the sender goes.
+            while running.recv_timeout(Duration::from_millis(100)) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
+                shown.set(watched.done_bytes());
+                if interrupt::requested() {
+                    watched.cancel();
+                }
+            }
+        });
+        let failure = (&mut runner).find_map(Result::err);
+        drop(done);
+        failure
+    });
+    interrupt::check()?;
+    if let Some(error) = failure {
+        return Err(error.into());
+    }
+    let report = runner.into_report();
+    let source_volume = match &settings.file {
+        Some(path) => Some(diskbench::Volume::of(path)?).filter(|v| v.mount_point != report.volume.mount_point),
+        None => None,
+    };
+    Ok(Facts { report, source_volume })
+}

@@ -1,0 +1,79 @@
+//! The run, with its question before and its progress.
+
+use std::io::{self, BufRead, IsTerminal, Write};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+use diskbench::{Runner, Volume};
+use support::cli::Failure;
+use support::progress::Progress;
+use support::{interrupt, units};
+
+use crate::args::Args;
+
+/// Above this a run asks first: writing wears a solid-state disk a little.
+const ASK_ABOVE: u64 = 10_000_000_000;
+
+/// A runner that is ready to go.
+pub(crate) fn prepare(args: &Args) -> Result<Runner, Failure> {
+    let plan = args.plan();
+    let (folder, writes) = args.folder()?;
+    if !writes {
+        return Ok(Runner::over_folder(&plan, folder)?);
+    }
+    if plan.write_bytes() > ASK_ABOVE && !args.yes {
+        // What cannot run need not be asked.
+        let space = Volume::of(folder)?.space;
+        if space.available >= plan.space_needed().saturating_add(plan.settings().reserve.of(space.available)) {
+            ask(plan.write_bytes())?;
+        }
+    }
+    Ok(Runner::new(&plan, folder)?)
+}
+
+fn ask(bytes: u64) -> Result<(), Failure> {
+    let what = format!("this writes {} and wears a solid-state disk a little", units::bytes(bytes));
+    if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
+        return Err(Failure::Usage(format!("{what}: add --yes to do it")));
+    }
+    eprint!("{what}. Go on? [y/N] ");
+    io::stderr().flush()?;
+    let mut answer = String::new();
+    io::stdin().lock().read_line(&mut answer)?;
+    interrupt::check()?;
+    if matches!(answer.trim(), "y" | "Y" | "yes") { Ok(()) } else { Err(Failure::run("not done: nothing was written")) }
+}
+
+/// Does all of it; a time limit is no failure, a signal is.
+pub(crate) fn run(runner: &mut Runner, args: &Args) -> Result<(), Failure> {
+    let watch = runner.watch();
+    let bar = Progress::bytes(watch.planned_bytes());
+    bar.message(if args.read.is_some() { "reading" } else { "writing" });
+    let (done, running) = channel::<()>();
+    let failure = std::thread::scope(|scope| {
+        let (bar, watch) = (&bar, &watch);
+        scope.spawn(move || {
+            // Ends when the sender goes.
+            while running.recv_timeout(Duration::from_millis(100)) == Err(RecvTimeoutError::Timeout) {
+                bar.set(watch.done_bytes());
+                if interrupt::requested() {
+                    watch.cancel();
+                }
+            }
+        });
+        let mut failure = None;
+        for sample in runner {
+            match sample {
+                Ok(sample) => bar.message(format!("{} {}", sample.direction, units::bytes(sample.size))),
+                Err(error) => failure = Some(error),
+            }
+        }
+        drop(done);
+        failure
+    });
+    interrupt::check()?;
+    match failure {
+        Some(error) => Err(error.into()),
+        None => Ok(()),
+    }
+}
