@@ -172,7 +172,7 @@ impl Plan {
         self
     }
 
-    /// The run ends after this time with what it has. Default: no limit.
+    /// The run ends this time after its first step, with what it has; a block under way is awaited for 2 s more. Default: no limit.
     #[must_use]
     pub fn time_limit(mut self, limit: Duration) -> Self {
         self.settings.time_limit = Some(limit);

@@ -93,10 +93,12 @@ impl Report {
         self.samples(direction).map(|sample| (sample.bytes as f64, sample.elapsed().as_secs_f64())).unzip()
     }
 
-    /// How the disk was reached in one direction: one method, as a run keeps to it; `None` without samples.
+    /// How the disk was reached in one direction: what was achieved for most samples; `None` without samples.
     #[must_use]
     pub fn method(&self, direction: Direction) -> Option<Method> {
-        self.samples(direction).next().map(|sample| sample.method)
+        let mut methods: Vec<Method> = self.samples(direction).map(|sample| sample.method).collect();
+        methods.sort_unstable();
+        methods.get(methods.len() / 2).copied()
     }
 
     /// What made written data durable; `None` without written samples.

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::fs;
 use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -171,7 +171,8 @@ impl Runner {
         let planned = steps.iter().map(|step| step.bytes).sum();
         let shared = Arc::new(Shared {
             clock,
-            deadline: settings.time_limit,
+            begun: OnceLock::new(),
+            time_limit: settings.time_limit,
             cancelled: AtomicBool::new(false),
             done: AtomicU64::new(0),
             written: AtomicU64::new(0),
@@ -267,7 +268,7 @@ impl Runner {
     /// Lets the thread go, and waits until its files are gone unless it is blocked.
     fn finish(&mut self) {
         if self.jobs.take().is_some() {
-            self.report.elapsed = self.shared.clock.now();
+            self.report.elapsed = self.shared.elapsed();
         }
         if let Some(thread) = self.thread.take() {
             if self.report.thread_lingers {
@@ -285,6 +286,7 @@ impl Iterator for Runner {
 
     fn next(&mut self) -> Option<Self::Item> {
         let jobs = self.jobs.as_ref()?;
+        self.shared.begun.get_or_init(|| self.shared.clock.now());
         let Some(step) = self.steps.next() else {
             self.end(Ending::Finished);
             return None;

@@ -20,7 +20,7 @@ pub struct Sample {
     pub size: u64,
     /// Bytes written or read: the size rounded up to a multiple of 16 KiB, or the length of the file read.
     pub bytes: u64,
-    /// Seconds from the start of the run to the first byte.
+    /// Seconds from the start of the run (its first step) to the first byte.
     #[cfg_attr(feature = "serde", serde(serialize_with = "crate::ser::seconds"))]
     pub started: Duration,
     /// The times of its parts.

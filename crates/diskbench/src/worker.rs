@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use crate::data::{Buffer, Pool};
@@ -17,7 +17,9 @@ use crate::{Direction, Error, FileMode, Method, Phases, Residency, Result, Sampl
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) clock: Clock,
-    pub(crate) deadline: Option<Duration>,
+    /// When the first step was asked for; times of the run count from there.
+    pub(crate) begun: OnceLock<Duration>,
+    pub(crate) time_limit: Option<Duration>,
     pub(crate) cancelled: AtomicBool,
     /// Bytes moved in timed windows.
     pub(crate) done: AtomicU64,
@@ -26,10 +28,16 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
+    /// Time since the first step was asked for.
+    pub(crate) fn elapsed(&self) -> Duration {
+        let now = self.clock.now();
+        now.saturating_sub(*self.begun.get().unwrap_or(&now))
+    }
+
     pub(crate) fn halt(&self) -> Option<Halt> {
         if self.cancelled.load(Ordering::Relaxed) {
             Some(Halt::Cancelled)
-        } else if self.deadline.is_some_and(|deadline| self.clock.now() >= deadline) {
+        } else if self.time_limit.is_some_and(|limit| self.elapsed() >= limit) {
             Some(Halt::TimeLimit)
         } else {
             None
@@ -76,7 +84,7 @@ impl Worker {
         self.prepare(step, &open)?;
 
         let transfer = Transfer { open: &open, step, block: self.settings.block, shared: &self.shared };
-        let started = self.shared.clock.now();
+        let started = self.shared.elapsed();
         let depth = self.settings.queue_depth as usize;
         let run = self.pool.run();
         let chunks = transfer.write(self.pool.split(depth), run).map_err(|stop| self.named("write to", step, stop))?;
@@ -86,7 +94,7 @@ impl Worker {
         let synced = self.shared.clock.now() - before;
         let resident = open.resident(step.bytes);
         let caveats = self.caveats_of_write(step, &open, sync);
-        let method = self.disk.method();
+        let method = self.achieved(&resident, step);
 
         let mut phases =
             Phases { open: Some(opened), transfer: occupied(&chunks), sync: (sync != SyncPolicy::None).then_some(synced), close: None };
@@ -120,20 +128,20 @@ impl Worker {
                 (open, Some(self.shared.clock.now() - before))
             }
         };
-        let method = self.disk.method();
         let mut resident = open.resident(step.bytes);
-        if method != Method::Buffered && resident != Residency::Bytes(0) {
+        if self.disk.method() != Method::Buffered && resident != Residency::Bytes(0) {
             resident = open.evict(step.bytes);
         }
         let mut caveats = self.caveats_of_read(step, &open, &resident);
 
         let transfer = Transfer { open: &open, step, block: self.settings.block, shared: &self.shared };
-        let started = self.shared.clock.now();
+        let started = self.shared.elapsed();
         let check = self.settings.verify.then_some(&self.pool);
         let read = transfer.read(&mut self.buffers, check).map_err(|stop| self.named("read", step, stop))?;
         if read.zero_bytes > step.bytes / 100 {
             caveats.push(Caveat::Zeros);
         }
+        let method = self.achieved(&open.resident(step.bytes), step);
         let phases = Phases { open: opened, transfer: occupied(&read.chunks), sync: None, close: Some(self.close(open)) };
         Ok(Sample {
             direction: step.direction,
@@ -149,6 +157,14 @@ impl Worker {
             resident,
             caveats,
         })
+    }
+
+    /// Direct I/O that left the file in the page cache was none: the file system took it and went its own way.
+    fn achieved(&self, resident_after: &Residency, step: &Step) -> Method {
+        match self.disk.method() {
+            Method::Direct if resident_after.matters(step.bytes) == Some(true) => Method::Buffered,
+            method => method,
+        }
     }
 
     fn close(&self, open: Open) -> Duration {
