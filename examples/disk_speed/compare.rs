@@ -13,14 +13,14 @@ use crate::json::SCHEMA;
 /// Bandwidths within this share of each other are called equal.
 const EQUAL: f64 = 0.03;
 
-/// What must be the same, as a path in the document.
-const MUST_MATCH: [&[&str]; 6] = [
-    &["settings", "access_achieved"],
-    &["settings", "sync"],
-    &["settings", "block_bytes"],
-    &["settings", "queue_depth"],
-    &["settings", "file_mode"],
-    &["settings", "seed"],
+/// What must be the same, as JSON pointers.
+const MUST_MATCH: [&str; 6] = [
+    "/settings/access_achieved",
+    "/settings/sync",
+    "/settings/block_bytes",
+    "/settings/queue_depth",
+    "/settings/file_mode",
+    "/settings/seed",
 ];
 
 /// The ratio of B over A in one direction.
@@ -105,11 +105,11 @@ fn place(document: &Value) -> String {
 
 /// The first thing that forbids a comparison.
 pub(crate) fn difference(a: &Value, b: &Value) -> Option<String> {
-    for path in MUST_MATCH {
-        let of = |document: &Value| path.iter().fold(document.clone(), |value, name| value[name].take());
-        let (left, right) = (of(a), of(b));
+    for pointer in MUST_MATCH {
+        let (left, right) = (a.pointer(pointer).unwrap_or(&Value::Null), b.pointer(pointer).unwrap_or(&Value::Null));
         if left != right {
-            return Some(format!("{} is {left} in one and {right} in the other", path[path.len() - 1]));
+            let name = pointer.rsplit('/').next().unwrap_or(pointer);
+            return Some(format!("{name} is {left} in one and {right} in the other"));
         }
     }
     let sizes = |document: &Value| -> Vec<Value> {

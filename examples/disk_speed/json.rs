@@ -92,7 +92,7 @@ fn summary(s: &Summary) -> Value {
         "bandwidth_interval": interval(affine.and_then(|a| a.bandwidth_interval)),
         "latency_seconds": optional(affine.map(|a| a.latency)),
         "latency_interval": interval(affine.and_then(|a| a.latency_interval)),
-        "latency_at_bound": affine.map(|a| a.at_bound),
+        "latency_below_zero": affine.map(|a| a.below_zero),
         "set_aside": affine.map(|a| &a.set_aside),
         "fit_reason": s.affine.as_ref().err(),
         "mean_rate": number(s.mean_rate),

@@ -150,8 +150,8 @@ pub(crate) fn change_line(s: &Summary) -> String {
 
 fn notes(s: &Summary, a: &Affine) -> Vec<String> {
     let mut lines = Vec::new();
-    if a.at_bound {
-        lines.push("  small files were faster than any latency allows: some of them may not have waited for the disk".into());
+    if a.below_zero {
+        lines.push("  small files were faster than any latency allows: they cannot have waited for the disk".into());
     }
     if !a.set_aside.is_empty() {
         let mut sizes = a.set_aside.clone();

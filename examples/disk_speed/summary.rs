@@ -2,7 +2,7 @@
 
 use diskbench::{Caveat, Direction, Method, Report, Sample};
 use fit::robust::{AffineTime, Bootstrap, TheilSen, TrimmedMean, changepoint, median};
-use fit::{Interval, LinearFit};
+use fit::{Interval, LinearFit, Model};
 
 /// A change is reported when it is this unlikely without one…
 const SIGNIFICANCE: f64 = 0.01;
@@ -43,8 +43,8 @@ pub(crate) struct Affine {
     pub(crate) latency: f64,
     pub(crate) bandwidth_interval: Option<Interval>,
     pub(crate) latency_interval: Option<Interval>,
-    /// The data called for a latency below 0.
-    pub(crate) at_bound: bool,
+    /// The times call for a latency below 0, by more than chance: small files did not wait for the disk.
+    pub(crate) below_zero: bool,
     /// Sizes of the files that got no weight.
     pub(crate) set_aside: Vec<u64>,
 }
@@ -123,7 +123,7 @@ impl Affine {
             latency: line.latency(),
             bandwidth_interval: intervals.as_ref().map(|i| i.bytes_per_second),
             latency_interval: intervals.as_ref().map(|i| i.latency),
-            at_bound: line.latency_at_bound(),
+            below_zero: line.latency_at_bound() && is_below_zero(bytes, seconds, line.weights(), confidence),
             set_aside,
         })
     }
@@ -132,6 +132,15 @@ impl Affine {
     pub(crate) fn predict(&self, bytes: f64) -> f64 {
         self.latency + bytes / self.bandwidth
     }
+}
+
+/// Whether the interval of the latency lies below 0, for the line of least squares of relative errors through what the robust one kept.
+fn is_below_zero(bytes: &[f64], seconds: &[f64], robust: &[f64], confidence: f64) -> bool {
+    let kept: Vec<usize> = (0..bytes.len()).filter(|i| robust[*i] > 0.0).collect();
+    let of = |values: &[f64]| kept.iter().map(|i| values[*i]).collect::<Vec<_>>();
+    let weights: Vec<f64> = of(seconds).iter().map(|t| 1.0 / (t * t)).collect();
+    let interval = LinearFit::weighted(&of(bytes), &of(seconds), &weights).and_then(|line| line.confidence_intervals(confidence));
+    interval.is_ok_and(|intervals| intervals.first().is_some_and(|i| i.upper < 0.0))
 }
 
 fn least_squares(bytes: &[f64], seconds: &[f64]) -> Option<(f64, f64)> {
@@ -219,13 +228,10 @@ impl Knee {
         let mut blocks = Vec::new();
         let mut at = before;
         for (file, sample) in near.clone().map(|i| (i, samples[i])) {
-            let n = sample.chunks.len() as u64;
-            for (i, chunk) in sample.chunks.iter().enumerate() {
-                // All blocks but the last are of one length.
-                let length = if i as u64 + 1 < n { sample.bytes / n } else { sample.bytes - sample.bytes / n * (n - 1) };
+            for chunk in &sample.chunks {
                 let time = (chunk.end - chunk.begin).as_secs_f64().max(1e-9);
-                blocks.push((at, file, (length as f64 / time).ln(), (sample.started + chunk.begin).as_secs_f64()));
-                at += length;
+                blocks.push((at, file, (chunk.bytes as f64 / time).ln(), (sample.started + chunk.begin).as_secs_f64()));
+                at += chunk.bytes;
             }
         }
         let cost = |part: &[(u64, usize, f64, f64)]| {

@@ -50,7 +50,7 @@ fn a_fast_region_is_found_where_it_ends() {
     let change = found.write.as_ref().unwrap().change.as_ref().unwrap();
     assert!(change.after_bytes.abs_diff(1_500_000_000) <= block, "{change:?}");
     assert!(near(change.rate_before, 200e6, 0.03) && near(change.rate_after, 70e6, 0.03), "{change:?}");
-    assert!(show::change_line(found.write.as_ref().unwrap()).contains("CHANGED after 1.5"));
+    assert!(show::change_line(found.write.as_ref().unwrap()).contains("CHANGED after"));
     assert!(found.read.as_ref().unwrap().change.is_none());
 }
 

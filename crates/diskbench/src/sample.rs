@@ -86,6 +86,8 @@ pub struct ChunkTime {
     /// It was done.
     #[cfg_attr(feature = "serde", serde(serialize_with = "crate::ser::seconds"))]
     pub end: Duration,
+    /// Its length.
+    pub bytes: u64,
 }
 
 /// Time with at least one block under way; the blocks are in order of beginning.
@@ -142,7 +144,7 @@ mod tests {
     #[test]
     fn occupied_time_is_the_union() {
         let ms = Duration::from_millis;
-        let chunk = |begin, end| ChunkTime { begin: ms(begin), end: ms(end) };
+        let chunk = |begin, end| ChunkTime { begin: ms(begin), end: ms(end), bytes: 1 };
         assert_eq!(occupied(&[]), ms(0));
         assert_eq!(occupied(&[chunk(0, 2), chunk(3, 5)]), ms(4));
         assert_eq!(occupied(&[chunk(0, 10), chunk(1, 2), chunk(5, 12), chunk(20, 21)]), ms(13));

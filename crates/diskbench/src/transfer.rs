@@ -109,7 +109,7 @@ impl Transfer<'_> {
         if self.step.direction == Direction::Write {
             self.shared.written.fetch_add(len as u64, Ordering::Relaxed);
         }
-        Ok(ChunkTime { begin, end })
+        Ok(ChunkTime { begin, end, bytes: len as u64 })
     }
 
     /// Gives block `i` to lane `i % lanes`; each lane has its own memory and, if there are several, its own thread.
