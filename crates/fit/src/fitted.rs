@@ -1,6 +1,7 @@
 //! The one representation behind all fitted models, and what is computed from it.
 
 use crate::dd::{Dd, ldexp, pow2};
+use crate::formula::Formula;
 use crate::qr::Upper;
 use crate::student::two_sided;
 use crate::{Arithmetic, Diagnostics, Error, Errors, Interval, Param, Prediction, RSquared};
@@ -69,12 +70,15 @@ pub(crate) enum Curve {
     Columns { exponents: Vec<i32>, intercept: bool },
     /// `ln y` on 1 and `ln x`.
     LogLog,
+    /// A nonlinear function of parameters.
+    Formula(Formula),
 }
 
 impl Curve {
     pub(crate) fn predictors(&self) -> usize {
         match self {
             Curve::Columns { exponents, .. } => exponents.len(),
+            Curve::Formula(formula) => formula.predictors,
             Curve::Polynomial { .. } | Curve::LogLog => 1,
         }
     }
@@ -111,6 +115,15 @@ impl Fitted {
                     return Err(Error::Domain(xs[0]));
                 }
                 vec![Dd::ONE, Dd::from(xs[0].ln())]
+            }
+            Curve::Formula(formula) => {
+                let b: Vec<f64> = self.params.iter().map(|p| p.estimate).collect();
+                let mut gradient = vec![0.0; formula.parameters()];
+                let value = formula.value(xs, &b, self.errors, &mut gradient);
+                if value.is_nan() {
+                    return Err(Error::Domain(xs[0]));
+                }
+                return Ok((value, self.free.iter().map(|&k| Dd::from(gradient[k])).collect()));
             }
         };
         let sum = gradient.iter().zip(&self.coefficients).fold(Dd::ZERO, |s, (&g, &c)| s + g * c);

@@ -18,6 +18,17 @@ pub enum Errors {
     Multiplicative,
 }
 
+/// What the observations are, where a model could be of either.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+pub enum Response {
+    /// How long it took: falls with more workers.
+    Time,
+    /// How much was done in a time: the inverse.
+    Rate,
+}
+
 /// The arithmetic a straight line is computed in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -36,6 +47,7 @@ pub enum Arithmetic {
 pub struct Options<'a> {
     pub(crate) weights: Option<&'a [f64]>,
     pub(crate) errors: Errors,
+    pub(crate) response: Option<Response>,
     pub(crate) arithmetic: Arithmetic,
 }
 
@@ -51,6 +63,14 @@ impl<'a> Options<'a> {
     #[must_use]
     pub fn errors(mut self, errors: Errors) -> Options<'a> {
         self.errors = errors;
+        self
+    }
+
+    /// What the observations of a scaling model are. Default: what the model is of by nature, times for
+    /// [`Amdahl`](crate::Amdahl) and rates for the others. Fits to compare must be of the same observations.
+    #[must_use]
+    pub fn response(mut self, response: Response) -> Options<'a> {
+        self.response = Some(response);
         self
     }
 
@@ -345,4 +365,4 @@ macro_rules! sealed {
     )* };
 }
 
-sealed!(LinearFit, PowerLaw);
+sealed!(LinearFit, PowerLaw, Amdahl, Usl, RateLine, TwoClass, Saturating, Capped, Nonlinear);

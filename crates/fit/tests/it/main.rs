@@ -2,6 +2,7 @@
 
 mod nist;
 mod nist_data;
+mod nonlinear;
 mod published;
 mod random;
 mod robust;

@@ -1,7 +1,6 @@
 //! The Statistical Reference Datasets of NIST (<https://www.itl.nist.gov/div898/strd/>): the data, and the solutions
 //! to more digits than a double holds, from the same models solved in 50-digit arithmetic.
 
-#![allow(dead_code)]
 #![allow(clippy::excessive_precision, clippy::unreadable_literal)]
 
 /// One data set.

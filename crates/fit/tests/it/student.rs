@@ -15,6 +15,17 @@ fn quantiles() {
 }
 
 #[test]
+fn far_tails_and_many_degrees() {
+    for &(q, df, t) in EXTREME {
+        let distribution = StudentT::new(df).unwrap();
+        assert_digits(&format!("q {q:e} df {df:e}"), distribution.upper_quantile(q), t, 12.0);
+        // The tail loses as many digits as the logarithm of q grows.
+        let back = distribution.sf(t);
+        assert_digits(&format!("sf {q:e} df {df:e}"), back, q, 11.5);
+    }
+}
+
+#[test]
 fn edges() {
     let t = StudentT::new(5.0).unwrap();
     assert_eq!((t.quantile(0.0), t.quantile(0.5), t.quantile(1.0)), (f64::NEG_INFINITY, 0.0, f64::INFINITY));
