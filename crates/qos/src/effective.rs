@@ -59,6 +59,14 @@ pub struct LinuxThread {
     pub cpus: CpuSet,
 }
 
+impl LinuxThread {
+    /// A thread as recorded; slice and clamp are not known, and it has no real-time priority.
+    #[must_use]
+    pub const fn new(policy: Policy, nice: i32, io_priority: IoPriority, cpus: CpuSet) -> Self {
+        LinuxThread { policy, nice, realtime_priority: 0, slice: None, io_priority, utilization_max: None, cpus }
+    }
+}
+
 /// Class and priorities of an Apple thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -79,6 +87,32 @@ pub struct AppleThread {
     pub current_priority: Option<i32>,
     /// Highest priority the task lets the thread have: 4 under App Nap.
     pub max_priority: Option<i32>,
+}
+
+impl AppleThread {
+    /// A thread as recorded: class and relative priority last asked for, the kernel's record of the class, and base,
+    /// current and highest priority. The class in effect follows from the base priority: the kernel's bands are 4, 20, 31,
+    /// 37 and 46 (47 in the frontmost app), each reaching down to just above the next lower one through the relative
+    /// priority.
+    #[must_use]
+    pub const fn new(
+        requested_class: Option<QosClass>,
+        relative_priority: i32,
+        kernel_class: Option<QosClass>,
+        base_priority: Option<i32>,
+        current_priority: Option<i32>,
+        max_priority: Option<i32>,
+    ) -> Self {
+        let effective_class = match base_priority {
+            Some(1..=4) => Some(QosClass::Background),
+            Some(5..=20) => Some(QosClass::Utility),
+            Some(21..=31) => Some(QosClass::Default),
+            Some(32..=37) => Some(QosClass::UserInitiated),
+            Some(38..=47) => Some(QosClass::UserInteractive),
+            _ => None,
+        };
+        AppleThread { requested_class, relative_priority, kernel_class, effective_class, base_priority, current_priority, max_priority }
+    }
 }
 
 /// A Linux scheduling policy; the numbers are those of `sched(7)`.

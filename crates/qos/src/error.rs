@@ -13,6 +13,12 @@ pub enum Error {
         /// The text given.
         text: String,
     },
+    /// The text names no kind of work.
+    #[error("{text:?} is no kind of work: use integer, floating-point, simd or memory")]
+    UnknownWorkload {
+        /// The text given.
+        text: String,
+    },
     /// The relative priority lies outside -15..=0.
     #[error("relative priority {value} is outside -15..=0")]
     RelativePriority {

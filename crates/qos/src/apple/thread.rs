@@ -61,19 +61,6 @@ pub(crate) const fn class_of_tier(tier: i32) -> Option<QosClass> {
     }
 }
 
-/// The class a base priority belongs to: bands of the kernel's `qos_pri` table (4, 20, 31, 37, 46; 47 for the frontmost
-/// app), each reaching down to just above the next lower class through the relative priority.
-pub(crate) const fn class_of_priority(base: i32) -> Option<QosClass> {
-    match base {
-        1..=4 => Some(QosClass::Background),
-        5..=20 => Some(QosClass::Utility),
-        21..=31 => Some(QosClass::Default),
-        32..=37 => Some(QosClass::UserInitiated),
-        38..=47 => Some(QosClass::UserInteractive),
-        _ => None,
-    }
-}
-
 /// Scheduling priorities of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Priorities {
@@ -137,16 +124,17 @@ mod tests {
 
     #[test]
     fn base_priorities_with_any_relative_priority_stay_in_their_class() {
+        let class_of = |base| crate::AppleThread::new(None, 0, None, Some(base), None, None).effective_class;
         // The kernel's own formula: delta = -(((own - next lower) * -relative) >> 4).
         let own = [4, 20, 31, 37, 46];
         for (index, class) in QosClass::ALL.into_iter().enumerate().skip(1) {
             for relative in -15..=0 {
                 let base = own[index] - (((own[index] - own[index - 1]) * -relative) >> 4);
-                assert_eq!(class_of_priority(base), Some(class), "{class} {relative}");
+                assert_eq!(class_of(base), Some(class), "{class} {relative}");
             }
         }
-        assert_eq!(class_of_priority(4), Some(QosClass::Background));
-        assert_eq!((class_of_priority(0), class_of_priority(97)), (None, None));
+        assert_eq!(class_of(4), Some(QosClass::Background));
+        assert_eq!((class_of(0), class_of(97)), (None, None));
     }
 
     #[test]

@@ -1,10 +1,14 @@
 mod backend;
+mod elsewhere;
 mod observed;
 mod verdict;
 
 use std::marker::PhantomData;
 use std::time::Instant;
 
+#[cfg(target_os = "linux")]
+pub(crate) use backend::processor_of_stat;
+pub use elsewhere::thread_id;
 pub use observed::{Counters, LevelCounters, Observed, ObservedLevel, Source};
 pub use verdict::{ClampReason, Evidence, Unmeasurable, Verdict};
 

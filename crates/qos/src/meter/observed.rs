@@ -37,6 +37,14 @@ pub struct LevelCounters {
     pub energy_nj: Option<u64>,
 }
 
+impl Counters {
+    /// A reading of CPU time in ns and of the core levels; nothing else is counted.
+    #[must_use]
+    pub fn new(cpu_ns: u64, levels: Vec<LevelCounters>) -> Self {
+        Counters { cpu_ns, levels, ..Counters::default() }
+    }
+}
+
 impl LevelCounters {
     /// A reading of time and counters; `None` for what is not counted.
     #[must_use]

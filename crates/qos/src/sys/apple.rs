@@ -265,7 +265,7 @@ pub(crate) fn cpu_ticks() -> Result<Vec<[u32; 4]>, Error> {
     Ok(ticks)
 }
 
-/// `IOPSGetTimeRemainingEstimate` (IOKit, `IOPowerSources.h`), without linking the framework.
+/// `IOPSGetTimeRemainingEstimate` (`IOKit`, `IOPowerSources.h`), without linking the framework.
 pub(crate) fn time_remaining() -> Option<f64> {
     type Function = unsafe extern "C" fn() -> f64;
     let path = c"/System/Library/Frameworks/IOKit.framework/IOKit";

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::apple::{QOS_CLASS_UNSPECIFIED, class_from_raw, class_of_priority, class_of_tier, class_to_raw, parse_extended_info};
+use crate::apple::{QOS_CLASS_UNSPECIFIED, class_from_raw, class_of_tier, class_to_raw, parse_extended_info};
 use crate::sys::apple as sys;
 use crate::{AppleThread, Applied, Attribute, Effective, Error, Outcome, Request, Step};
 
@@ -56,13 +56,12 @@ fn set(class: u32, relative_priority: i32) -> Result<(), Error> {
 
 fn describe(class: u32, relative_priority: i32) -> AppleThread {
     let priorities = sys::extended_info().and_then(|bytes| parse_extended_info(&bytes));
-    AppleThread {
-        requested_class: class_from_raw(class),
+    AppleThread::new(
+        class_from_raw(class),
         relative_priority,
-        kernel_class: sys::kernel_policy().and_then(|policy| class_of_tier(policy[0])),
-        effective_class: priorities.and_then(|priorities| class_of_priority(priorities.base)),
-        base_priority: priorities.map(|priorities| priorities.base),
-        current_priority: priorities.map(|priorities| priorities.current),
-        max_priority: priorities.map(|priorities| priorities.max),
-    }
+        sys::kernel_policy().and_then(|policy| class_of_tier(policy[0])),
+        priorities.map(|priorities| priorities.base),
+        priorities.map(|priorities| priorities.current),
+        priorities.map(|priorities| priorities.max),
+    )
 }

@@ -16,6 +16,8 @@ mod other;
 use other as backend;
 
 mod guard;
+#[cfg(any(target_os = "linux", test))]
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "elsewhere only tests use it"))]
 pub(crate) mod linux_plan;
 mod workers;
 

@@ -6,6 +6,8 @@ mod linux;
 mod sampler;
 #[cfg(target_os = "linux")]
 pub(super) use linux::Counting;
+#[cfg(target_os = "linux")]
+pub(crate) use sampler::processor as processor_of_stat;
 
 #[cfg(target_vendor = "apple")]
 mod apple;

@@ -84,7 +84,7 @@ fn look(stat: &File, schedstat: &File) -> Option<(usize, u64)> {
 }
 
 /// Field 39 of `proc_pid_stat(5)`. The name in field 2 may hold spaces and parentheses, so count from its last one.
-fn processor(stat: &str) -> Option<usize> {
+pub(crate) fn processor(stat: &str) -> Option<usize> {
     let (_, rest) = stat.rsplit_once(") ")?;
     rest.split(' ').nth(36)?.parse().ok()
 }
