@@ -46,10 +46,10 @@ use_compress() {
     local codec
     for codec in zstd lz4; do
         program compress "$work/input" "$work/c.$codec" --codec $codec --threads 2 --json "$work/c.json" >/dev/null
-        json compress "$work/c.json"
+        json compress "$work/c.json" 'd["files"][0]["input_bytes"] == 20000000' 'd["files"][0]["error"] is None'
         "$codec" -q -d -c "$work/c.$codec" | cmp - "$work/input"
-        "$codec" -q -c "$work/input" >"$work/theirs.$codec"
     done
+    fails 1 program compress "$work/absent" "$work/c.absent"
 }
 
 use_decompress() {
@@ -59,7 +59,11 @@ use_decompress() {
         program decompress "$work/d.$codec" "$work/d.out" --force >/dev/null
         cmp "$work/d.out" "$work/input"
         "$codec" -q -c "$work/input" | program decompress - - 2>/dev/null | cmp - "$work/input"
+        program decompress --list "$work/d.$codec" | grep -q .
     done
+    head -c 1000000 "$work/d.zstd" >"$work/d.cut"
+    fails 1 program decompress "$work/d.cut" "$work/d.none"
+    [ ! -e "$work/d.none" ]
 }
 
 use_curve() {
@@ -78,7 +82,7 @@ use_topology() {
 }
 
 use_qos_effect() {
-    program qos_effect --repeats 2 --json - >"$work/qos.json"
+    program qos_effect --repeats 2 --seconds 0.05 --json - >"$work/qos.json"
     json qos_effect "$work/qos.json" 'len(d["classes"]) == 5' 'all(len(c["seconds"]) == 2 for c in d["classes"])'
 }
 
@@ -89,7 +93,7 @@ use_core_history() {
 
 use_disk_speed() {
     mkdir "$work/disk"
-    program disk_speed "$work/disk" --plan 2MB,4MB,8MB --repeats 2 --json - >"$work/disk.json"
+    program disk_speed "$work/disk" --plan 2MB,4MB,8MB --repeats 2 --reserve 0 --json - >"$work/disk.json"
     json disk_speed "$work/disk.json" 'len(d["samples"]) >= 12' 'd["settings"]["access_achieved"]'
     empty "$work/disk"
 }
