@@ -1,7 +1,7 @@
 //! Published timings of one compression task (15.517 GB on an Apple M4 Pro), the equations
 //! published with them, and the same fits by R 4.2.2.
 
-use gannet_fit::{LinearFit, Model, PowerLaw};
+use gannet_fit::{Amdahl, Error, Errors, LinearFit, Model, Nonlinear, Options, PowerLaw, RateLine, Response, Usl, compare, envelope};
 
 use crate::assert_digits;
 
@@ -56,4 +56,116 @@ fn rate_line_reference() {
     assert!((ten.prediction.upper - 2.806666).abs() < 5.1e-7);
     // The same as a time.
     assert_eq!(format!("{:.2}", GB / ten.y), "5.77");
+}
+
+/// The minimum from 40-digit arithmetic. R's `nls` stops at a relative offset of 1e-5, and so 2.4e-8 away from it.
+#[test]
+fn nonlinear_reference() {
+    let law = PowerLaw::nls(&P_THREADS, &P_SECONDS).unwrap();
+    let (a, b) = (law.scale(), law.exponent());
+    assert_digits("a", a.estimate, 49.407_764_468_779_02, 12.0);
+    assert_digits("se a", a.std_error.unwrap(), 0.298_580_194_811_748, 12.0);
+    assert_digits("b", b.estimate, -0.897_439_132_928_129_2, 12.0);
+    assert_digits("se b", b.std_error.unwrap(), 0.009_681_208_241_724_416, 12.0);
+    for (got, of_r) in [
+        (a.estimate, 49.4077632785),
+        (a.std_error.unwrap(), 0.298580193016),
+        (b.estimate, -0.8974390651),
+        (b.std_error.unwrap(), 0.009681207958),
+    ] {
+        assert_digits("R", got, of_r, 7.0);
+    }
+}
+
+#[test]
+fn amdahl_reference() {
+    let amdahl = Amdahl::fit(&P_THREADS, &P_SECONDS, &Options::default()).unwrap();
+    let ten = amdahl.prediction_at(&[10.0], 0.95).unwrap();
+    assert!((ten.y - 7.226588).abs() < 5.1e-7, "{ten:?}");
+    assert!((ten.prediction.lower - 4.743196).abs() < 5.1e-7, "{ten:?}");
+    assert!((ten.prediction.upper - 9.70998).abs() < 5.1e-6, "{ten:?}");
+}
+
+/// Four models of the time with errors in proportion, as [`Model`]s of the same five timings.
+fn candidates() -> [Box<dyn Model>; 4] {
+    let options = Options::default().errors(Errors::Multiplicative).response(Response::Time);
+    let proportional = Nonlinear::fit(&P_THREADS, &P_SECONDS, &[("one", 50.0)], &options, |x, b, g| {
+        g[0] = 1.0 / x;
+        b[0] / x
+    });
+    [
+        Box::new(proportional.unwrap()),
+        Box::new(RateLine::fit(&P_THREADS, &P_SECONDS, &options).unwrap()),
+        Box::new(PowerLaw::log_log(&P_THREADS, &P_SECONDS).unwrap()),
+        Box::new(Amdahl::fit(&P_THREADS, &P_SECONDS, &options).unwrap()),
+    ]
+}
+
+/// Fitted at 1 to 5 threads, measured at 10: 6.80 s. The criterion has the order of the errors backwards.
+#[test]
+fn ten_threads_from_one_to_five() {
+    let models = candidates();
+    let models: Vec<&dyn Model> = models.iter().map(|m| &**m).collect();
+    let ranks = compare(&models).unwrap();
+    let errors: Vec<f64> = ranks.iter().map(|r| (models[r.index].predict(10.0).unwrap() / 6.80 - 1.0).abs()).collect();
+    assert!(ranks.windows(2).all(|w| w[0].weight > w[1].weight));
+    assert!(errors.windows(2).all(|w| w[0] > w[1]), "{errors:?} {ranks:?}");
+    let weights: Vec<String> = ranks.iter().map(|r| format!("{:.2}", r.weight)).collect();
+    assert_eq!(weights[..2], ["0.83", "0.16"], "{ranks:?}");
+    // The straight line through the rates, the power law and Amdahl's law in logarithms.
+    let line = LinearFit::ols(&P_THREADS, &rates(&P_SECONDS)).unwrap();
+    assert_eq!(format!("{:.2}", GB / line.predict(10.0).unwrap()), "5.77");
+    assert_eq!(format!("{:.2} {:.2}", models[2].predict(10.0).unwrap(), models[3].predict(10.0).unwrap()), "6.11 6.69");
+    // No single interval of the rate line holds what was measured; the envelope does, and warns.
+    let miss = line.prediction_interval(10.0, 0.95).unwrap();
+    assert!(!miss.contains(GB / 6.80));
+    let envelope = envelope(&models, 10.0, 0.95).unwrap();
+    assert!(envelope.is_extrapolated() && envelope.prediction.contains(6.80), "{envelope:?}");
+    assert_eq!(envelope.extrapolation, 2.0);
+    assert_eq!(format!("{:.2}", envelope.values.upper), "6.69");
+    let inside = self::envelope_at_four(&models);
+    assert!(!inside.is_extrapolated());
+}
+
+fn envelope_at_four(models: &[&dyn Model]) -> gannet_fit::Envelope {
+    envelope(models, 4.0, 0.95).unwrap()
+}
+
+#[test]
+fn comparison_refuses_what_does_not_compare() {
+    let models = candidates();
+    let of_rates = LinearFit::ols(&P_THREADS, &rates(&P_SECONDS)).unwrap();
+    assert_eq!(compare(&[&*models[0], &of_rates]), Err(Error::DifferentData));
+    assert_eq!(compare(&[]), Err(Error::Empty));
+    let weighted = LinearFit::weighted(&P_THREADS, &P_SECONDS, &[1.0; 5]).unwrap();
+    assert_eq!(compare(&[&*models[0], &weighted]), Err(Error::DifferentData));
+    // The scalability law has four parameters with the error: none for five observations.
+    let usl = Usl::fit(&P_THREADS, &rates(&P_SECONDS), &Options::default()).unwrap();
+    assert_eq!(usl.aicc(), Err(Error::NoAicc { n: 5, need: 5 }));
+    let perfect = LinearFit::ols(&P_THREADS, &P_THREADS).unwrap();
+    assert_eq!(perfect.aicc(), Err(Error::PerfectFit));
+    assert_eq!(envelope(&[], 1.0, 0.95), Err(Error::Empty));
+}
+
+/// Akaike's criterion of the straight line, from its definition.
+#[test]
+fn aicc_by_hand() {
+    let line = LinearFit::ols(&P_THREADS, &P_SECONDS).unwrap();
+    let rss = line.residual_sum_of_squares();
+    let (n, k) = (5.0, 3.0);
+    let want = n * (2.0 * std::f64::consts::PI * rss / n).ln() + n + 2.0 * k + 2.0 * k * (k + 1.0) / (n - k - 1.0);
+    assert_digits("AICc", line.aicc().unwrap(), want, 14.0);
+    // In logarithms the density changes by the derivative, 1 / y.
+    let law = PowerLaw::log_log(&P_THREADS, &P_SECONDS).unwrap();
+    let logs = LinearFit::ols(&P_THREADS.map(f64::ln), &P_SECONDS.map(f64::ln)).unwrap();
+    let jacobian = 2.0 * P_SECONDS.iter().map(|y| y.ln()).sum::<f64>();
+    assert_digits("AICc", law.aicc().unwrap(), logs.aicc().unwrap() + jacobian, 13.0);
+}
+
+#[test]
+fn smearing_is_small_here() {
+    let law = PowerLaw::log_log(&P_THREADS, &P_SECONDS).unwrap();
+    assert_eq!(format!("{:.5}", law.smearing_factor().unwrap()), "1.00013");
+    let line = LinearFit::ols(&P_THREADS, &P_SECONDS).unwrap();
+    assert_eq!(line.smearing_factor(), Some(1.0));
 }
