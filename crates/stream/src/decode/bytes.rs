@@ -1,6 +1,6 @@
 //! The compressed bytes: a file read at any offset, or a stream read forwards.
 
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::Arc;
 
 use crate::Error;
@@ -15,13 +15,19 @@ const TIMED: usize = 4 << 10;
 
 /// The compressed bytes.
 pub(crate) struct Bytes<R> {
-    from: From<R>,
+    from: Origin<R>,
     meter: Arc<Meter>,
 }
 
-enum From<R> {
+enum Origin<R> {
     File {
         file: Arc<file::Input>,
+        len: u64,
+        scratch: Vec<u8>,
+    },
+    Seek {
+        reader: R,
+        read_at: ReadAt<R>,
         len: u64,
         scratch: Vec<u8>,
     },
@@ -35,6 +41,8 @@ enum From<R> {
     },
 }
 
+type ReadAt<R> = fn(&mut R, u64, &mut [u8]) -> io::Result<()>;
+
 /// Where the bytes of one job are.
 #[derive(Debug)]
 pub(crate) enum Place {
@@ -47,20 +55,42 @@ pub(crate) enum Place {
 impl Bytes<io::Empty> {
     /// A regular file.
     pub(crate) fn file(file: Arc<file::Input>, meter: Arc<Meter>) -> Self {
-        Self { from: From::File { len: file.len(), file, scratch: Vec::new() }, meter }
+        Self { from: Origin::File { len: file.len(), file, scratch: Vec::new() }, meter }
+    }
+}
+
+impl<R: Read + Seek> Bytes<R> {
+    /// Anything that can be read at any offset.
+    pub(crate) fn seekable(mut reader: R, meter: Arc<Meter>) -> Result<Self, Error> {
+        let len = reader.seek(SeekFrom::End(0)).map_err(|source| Error::Read { offset: 0, source })?;
+        let read_at: ReadAt<R> = |reader, at, into| {
+            reader.seek(SeekFrom::Start(at))?;
+            reader.read_exact(into)
+        };
+        Ok(Self { from: Origin::Seek { reader, read_at, len, scratch: Vec::new() }, meter })
+    }
+}
+
+impl<R> Bytes<R> {
+    /// The reader of a stream or of what can be read at any offset.
+    pub(crate) fn into_reader(self) -> Option<R> {
+        match self.from {
+            Origin::File { .. } => None,
+            Origin::Seek { reader, .. } | Origin::Stream { reader, .. } => Some(reader),
+        }
     }
 }
 
 impl<R: Read> Bytes<R> {
     /// A stream, whose first byte has offset 0.
     pub(crate) fn stream(reader: R, meter: Arc<Meter>) -> Self {
-        Self { from: From::Stream { reader, buffer: Vec::new(), head: 0, start: 0, end: false }, meter }
+        Self { from: Origin::Stream { reader, buffer: Vec::new(), head: 0, start: 0, end: false }, meter }
     }
 
     /// Up to `want` bytes at `at`; fewer only where the data ends.
     pub(crate) fn peek(&mut self, at: u64, want: usize) -> Result<&[u8], Error> {
         match &mut self.from {
-            From::File { file, len, scratch } => {
+            Origin::File { file, len, scratch } => {
                 let there = len.saturating_sub(at).min(want as u64) as usize;
                 if scratch.len() < there {
                     scratch.resize(there, 0);
@@ -73,7 +103,16 @@ impl<R: Read> Bytes<R> {
                 }
                 Ok(&scratch[..there])
             }
-            From::Stream { reader, buffer, head, start, end } => {
+            Origin::Seek { reader, read_at, len, scratch } => {
+                let there = len.saturating_sub(at).min(want as u64) as usize;
+                if scratch.len() < there {
+                    scratch.resize(there, 0);
+                }
+                let into = &mut scratch[..there];
+                self.meter.time(Stage::Read, || read_at(reader, at, into)).map_err(|source| Error::Read { offset: at, source })?;
+                Ok(&scratch[..there])
+            }
+            Origin::Stream { reader, buffer, head, start, end } => {
                 debug_assert!(at >= *start, "forgotten bytes");
                 let skip = usize::try_from(at - *start).map_err(|_| Error::Truncated { offset: at })?;
                 while !*end && buffer.len() - *head < skip.saturating_add(want) {
@@ -90,8 +129,8 @@ impl<R: Read> Bytes<R> {
     /// Whether the data reaches `to`; the bytes before it are kept.
     pub(crate) fn reaches(&mut self, from: u64, to: u64) -> Result<bool, Error> {
         match &mut self.from {
-            From::File { len, .. } => Ok(to <= *len),
-            From::Stream { .. } => match usize::try_from(to - from) {
+            Origin::File { len, .. } | Origin::Seek { len, .. } => Ok(to <= *len),
+            Origin::Stream { .. } => match usize::try_from(to - from) {
                 Ok(want) => Ok(self.peek(from, want)?.len() == want),
                 Err(_) => Ok(false),
             },
@@ -100,7 +139,7 @@ impl<R: Read> Bytes<R> {
 
     /// Steps over the bytes from `at` to `to`, in constant memory. Whether all of them are there.
     pub(crate) fn skip(&mut self, mut at: u64, to: u64) -> Result<bool, Error> {
-        if let From::File { len, .. } = &mut self.from {
+        if let Origin::File { len, .. } | Origin::Seek { len, .. } = &mut self.from {
             return Ok(to <= *len);
         }
         while at < to {
@@ -117,7 +156,7 @@ impl<R: Read> Bytes<R> {
 
     /// The bytes before `to` are not needed any more.
     pub(crate) fn forget(&mut self, to: u64) {
-        if let From::Stream { buffer, head, start, .. } = &mut self.from {
+        if let Origin::Stream { buffer, head, start, .. } = &mut self.from {
             let gone = (to.saturating_sub(*start) as usize).min(buffer.len() - *head);
             *head += gone;
             *start += gone as u64;
@@ -130,7 +169,7 @@ impl<R: Read> Bytes<R> {
 
     /// The `len` bytes at `at` for a job, and forgets what is before their end. They must be there.
     pub(crate) fn place(&mut self, at: u64, len: usize, buffers: &Buffers) -> Result<Place, Error> {
-        if let From::File { .. } = &mut self.from {
+        if let Origin::File { .. } = &mut self.from {
             return Ok(Place::Range(at, len));
         }
         let mut here = buffers.take();
@@ -143,8 +182,8 @@ impl<R: Read> Bytes<R> {
     /// Where the data ends, as far as known: the length of a file, or what was read of a stream.
     pub(crate) fn end(&self) -> u64 {
         match &self.from {
-            From::File { len, .. } => *len,
-            From::Stream { buffer, head, start, .. } => *start + (buffer.len() - *head) as u64,
+            Origin::File { len, .. } | Origin::Seek { len, .. } => *len,
+            Origin::Stream { buffer, head, start, .. } => *start + (buffer.len() - *head) as u64,
         }
     }
 }

@@ -84,7 +84,8 @@ pub(crate) fn work(task: Task<'_, Job, Context>, file: Option<&file::Input>) -> 
 }
 
 impl Context {
-    fn decode(&mut self, kind: Kind, bytes: &[u8], output: &mut Vec<u8>) -> Result<(), Fault> {
+    /// Decodes the bytes of one job.
+    pub(crate) fn decode(&mut self, kind: Kind, bytes: &[u8], output: &mut Vec<u8>) -> Result<(), Fault> {
         match kind {
             #[cfg(feature = "zstd")]
             Kind::Zstd(frame) => {

@@ -8,12 +8,16 @@ use twox_hash::XxHash32;
 
 use crate::Error;
 use crate::Stage;
-use crate::container::lz4::{Block, HISTORY, Header, LEGACY_BLOCK, MAX_HEADER};
-use crate::container::{Fault, u32_at, xxh32};
+use crate::container::lz4::{Block, HISTORY, Header, LEGACY_BLOCK, LEGACY_STORED, MAX_HEADER};
+use crate::container::{Fault, skippable, u32_at, xxh32};
 use crate::engine::Meter;
 
 use super::bytes::Bytes;
 use super::plan::Limits;
+use super::scan::{LEGACY_MAGIC, LZ4_MAGIC, MAGIC, ZSTD_MAGIC};
+
+/// How far back a block may refer, in bytes.
+pub(crate) const WINDOW: u64 = HISTORY as u64;
 
 const FRAME_CHECKSUM: Fault = Fault::Corrupt("LZ4 frame: content checksum");
 const FRAME_SIZE: Fault = Fault::Corrupt("LZ4 frame: content size");
@@ -37,7 +41,7 @@ pub(crate) fn find<R: Read>(bytes: &mut Bytes<R>, at: u64, limits: Limits) -> Re
     let (header, len) = parsed.map_err(|fault| fault.at(at, bytes.end()))?;
     let start = at + len as u64;
     let (mut end, mut decoded) = (start, 0);
-    let most_decoded = header.content_size.map_or(limits.unsized_piece(), |_| limits.piece) as u64;
+    let most_decoded = header.content_size.map_or(limits.unsized_piece, |_| limits.piece) as u64;
     loop {
         let group = blocks_at(&header, bytes, end, 1)?;
         decoded += group.decoded as u64;
@@ -60,6 +64,23 @@ pub(crate) fn find<R: Read>(bytes: &mut Bytes<R>, at: u64, limits: Limits) -> Re
     // Both are at most the limit for one piece, a `usize`.
     let most = header.content_size.unwrap_or(decoded) as usize;
     Ok((header, start, Found::Piece(Part::Frame(header, most), end)))
+}
+
+/// The size of the legacy block whose size word is at `at`; `None` where the data or another frame ends its frame.
+pub(crate) fn legacy_block<R: Read>(bytes: &mut Bytes<R>, at: u64) -> Result<Option<usize>, Error> {
+    let head = bytes.peek(at, MAGIC)?;
+    let len = match u32_at(head, 0) {
+        None if head.is_empty() => return Ok(None),
+        None => return Err(Error::Truncated { offset: bytes.end() }),
+        Some(ZSTD_MAGIC | LZ4_MAGIC | LEGACY_MAGIC) => return Ok(None),
+        Some(magic) if skippable::is_magic(magic) => return Ok(None),
+        Some(len) => len as usize,
+    };
+    if len > LEGACY_STORED {
+        return Err(Error::Trailing { offset: at });
+    }
+    let from = at + MAGIC as u64;
+    if bytes.reaches(at, from + len as u64)? { Ok(Some(len)) } else { Err(Error::Truncated { offset: bytes.end() }) }
 }
 
 /// Some consecutive blocks.

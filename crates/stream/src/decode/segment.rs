@@ -17,11 +17,13 @@ pub(crate) struct Segment {
     sized: bool,
     last: Option<(u64, Option<u64>)>,
     open: Option<Promise>,
+    /// A promised table must be right even where the promised length shows that nothing is missing.
+    pub(crate) strict: bool,
 }
 
 impl Segment {
     pub(crate) fn new() -> Self {
-        Self { frames: 0, digest: XxHash64::with_seed(0), content: 0, sized: true, last: None, open: None }
+        Self { frames: 0, digest: XxHash64::with_seed(0), content: 0, sized: true, last: None, open: None, strict: false }
     }
 
     /// The next frame: bytes in the file and bytes of content, if stated (0 for a skippable frame).
@@ -45,7 +47,7 @@ impl Segment {
     pub(crate) fn promise(&mut self, promise: Promise, at: u64, len: u64) -> Result<(), Error> {
         self.end(at)?;
         let last = self.last.filter(|_| promise.follows_frame);
-        *self = Self::new();
+        *self = Self { strict: self.strict, ..Self::new() };
         if let Some((compressed, content)) = last {
             self.frame(compressed, content);
         }
@@ -62,14 +64,14 @@ impl Segment {
         if let Some(promise) = self.open {
             let matches = self.sized && entries == Some(self.digest.finish());
             let kept = match promise.content_len {
-                Some(len) => self.sized && self.content == len,
+                Some(len) => self.sized && self.content == len && (matches || !self.strict),
                 None => matches,
             };
             if !kept {
                 return Err(Error::Corrupt { offset: at, what: "the frames are not the promised ones" });
             }
         }
-        *self = Self::new();
+        *self = Self { strict: self.strict, ..Self::new() };
         Ok(())
     }
 

@@ -30,7 +30,7 @@ pub(crate) fn find<R: Read>(bytes: &mut Bytes<R>, at: u64, limits: Limits) -> Re
     let head = bytes.peek(at, MAX_HEADER)?;
     let parsed = Header::parse(head);
     let (header, len) = parsed.map_err(|fault| fault.at(at, bytes.end()))?;
-    let most_decoded = header.content_size.map_or(limits.unsized_piece(), |_| limits.piece) as u64;
+    let most_decoded = header.content_size.map_or(limits.unsized_piece, |_| limits.piece) as u64;
     let mut end = at + len as u64;
     let mut decoded = 0;
     loop {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use gannet_stream::{Format, Options, compress_file, decompress_file};
+use gannet_stream::{Error, Format, Options, compress_file, decompress, decompress_file};
 
 /// Bytes that compress somewhat: words of a small vocabulary, drawn by a fixed generator.
 pub(crate) fn text(len: usize, seed: u64) -> Vec<u8> {
@@ -77,7 +77,7 @@ pub(crate) fn compressed(bytes: &[u8], options: &Options) -> Vec<u8> {
 }
 
 /// Decodes bytes through files. The folder must be empty afterwards if that fails.
-pub(crate) fn decompressed(bytes: &[u8], options: &Options) -> Result<Vec<u8>, gannet_stream::Error> {
+pub(crate) fn decompressed(bytes: &[u8], options: &Options) -> Result<Vec<u8>, Error> {
     let folder = Folder::new();
     let packed = folder.file("packed", bytes);
     let plain = folder.path("plain");
@@ -91,5 +91,20 @@ pub(crate) fn decompressed(bytes: &[u8], options: &Options) -> Result<Vec<u8>, g
             assert_eq!(folder.names(), ["packed"]);
             Err(error)
         }
+    }
+}
+
+/// Decodes bytes as a stream.
+pub(crate) fn in_memory(bytes: &[u8], options: &Options) -> Result<Vec<u8>, Error> {
+    let mut plain = Vec::new();
+    decompress(bytes, &mut plain, options)?;
+    Ok(plain)
+}
+
+/// The error itself, without the file's name.
+pub(crate) fn inner(error: Error) -> Error {
+    match error {
+        Error::Path { source, .. } => *source,
+        other => other,
     }
 }

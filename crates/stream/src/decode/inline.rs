@@ -1,0 +1,73 @@
+//! Decoding on the calling thread, piece by piece, from any frame on.
+
+use std::io::Read;
+
+use crate::Error;
+use crate::engine::{Buffers, Meter};
+
+use super::bytes::{Bytes, Place};
+use super::job::{Context, Job};
+use super::order::{Checker, Orders};
+use super::plan::{Limits, Planner};
+
+/// A decoder without threads.
+pub(crate) struct Inline {
+    planner: Planner,
+    orders: Orders,
+    checker: Checker,
+    context: Context,
+    buffers: Buffers,
+    meter: Meter,
+}
+
+impl Inline {
+    /// Starts at a frame.
+    pub(crate) fn starting_at(limits: Limits, at: u64) -> Self {
+        let orders = Orders::default();
+        Self {
+            planner: Planner::starting_at(limits, at),
+            checker: Checker::new(orders.clone()),
+            orders,
+            context: Context::default(),
+            buffers: Buffers::default(),
+            meter: Meter::new(),
+        }
+    }
+
+    /// Continues at another frame, with the buffers there are.
+    pub(crate) fn restart(&mut self, limits: Limits, at: u64) {
+        self.planner = Planner::starting_at(limits, at);
+        self.orders = Orders::default();
+        self.checker = Checker::new(self.orders.clone());
+    }
+
+    /// The offset of the next frame, if the last piece ended one.
+    pub(crate) fn between(&self) -> Option<u64> {
+        self.planner.between()
+    }
+
+    /// Decodes the next piece into `output`; `false` where the data ends. A piece may be empty.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the data.
+    pub(crate) fn next<R: Read>(&mut self, bytes: &mut Bytes<R>, output: &mut Vec<u8>) -> Result<bool, Error> {
+        let Some(planned) = self.planner.next(bytes, &self.meter, &self.buffers)? else {
+            return Ok(false);
+        };
+        let Job { at, place, kind } = self.orders.note(planned);
+        let here = match place {
+            Place::Here(here) => here,
+            Place::Range(from, len) => {
+                let mut here = self.buffers.take();
+                here.clear();
+                here.extend_from_slice(bytes.peek(from, len)?);
+                here
+            }
+        };
+        let done = self.context.decode(kind, &here, output);
+        done.map_err(|fault| fault.at(at, at + here.len() as u64))?;
+        self.buffers.give(here);
+        self.checker.check(output)?;
+        Ok(true)
+    }
+}

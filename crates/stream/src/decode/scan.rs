@@ -1,0 +1,139 @@
+//! What stands at an offset between frames: which kind of frame, the end, or garbage.
+
+use std::hash::Hasher as _;
+use std::io::Read;
+
+use twox_hash::XxHash64;
+
+use crate::Error;
+use crate::container::promise::{self, Promise};
+use crate::container::{seek_table, skippable, u32_at};
+
+use super::bytes::Bytes;
+use super::segment::Segment;
+
+/// Bytes of a magic.
+pub(crate) const MAGIC: usize = 4;
+pub(crate) const ZSTD_MAGIC: u32 = 0xFD2F_B528;
+pub(crate) const LZ4_MAGIC: u32 = 0x184D_2204;
+pub(crate) const LEGACY_MAGIC: u32 = 0x184C_2102;
+
+/// What stands between frames.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Head {
+    End,
+    #[cfg(feature = "zstd")]
+    Zstd,
+    #[cfg(feature = "lz4")]
+    Lz4,
+    #[cfg(feature = "lz4")]
+    Legacy,
+    Skippable,
+}
+
+/// Looks at `at`; `seen` tells whether a frame came before.
+///
+/// # Errors
+/// Data that is cut, no frame, or of a format that this build leaves out.
+pub(crate) fn head<R: Read>(bytes: &mut Bytes<R>, at: u64, seen: bool) -> Result<Head, Error> {
+    bytes.forget(at);
+    let found = bytes.peek(at, MAGIC)?;
+    let Some(magic) = u32_at(found, 0) else {
+        return match found {
+            [] if seen => Ok(Head::End),
+            rest if is_cut_magic(rest) => Err(Error::Truncated { offset: at + rest.len() as u64 }),
+            _ => Err(unknown(at, seen)),
+        };
+    };
+    match magic {
+        #[cfg(feature = "zstd")]
+        ZSTD_MAGIC => Ok(Head::Zstd),
+        #[cfg(not(feature = "zstd"))]
+        ZSTD_MAGIC => Err(Error::Unsupported { what: "zstd, which this build leaves out" }),
+        #[cfg(feature = "lz4")]
+        LZ4_MAGIC => Ok(Head::Lz4),
+        #[cfg(feature = "lz4")]
+        LEGACY_MAGIC => Ok(Head::Legacy),
+        #[cfg(not(feature = "lz4"))]
+        LZ4_MAGIC | LEGACY_MAGIC => Err(Error::Unsupported { what: "LZ4, which this build leaves out" }),
+        _ if skippable::is_magic(magic) => Ok(Head::Skippable),
+        _ => Err(unknown(at, seen)),
+    }
+}
+
+fn unknown(offset: u64, seen: bool) -> Error {
+    if seen { Error::Trailing { offset } } else { Error::Format }
+}
+
+/// Whether less than four bytes begin a magic.
+fn is_cut_magic(rest: &[u8]) -> bool {
+    let begins = |magic: [u8; 4]| magic.starts_with(rest);
+    let skippable = rest.first().is_none_or(|first| first & 0xF0 == 0x50) && [0x2A, 0x4D].starts_with(rest.get(1..).unwrap_or(&[]));
+    skippable || [ZSTD_MAGIC, LZ4_MAGIC, LEGACY_MAGIC].into_iter().any(|magic| begins(magic.to_le_bytes()))
+}
+
+/// What a skippable frame is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Skipped {
+    Promise,
+    Table,
+    Other,
+}
+
+/// Steps over the skippable frame at `at`, looks into a promise and a seek table, and says where it ends.
+///
+/// # Errors
+/// Data that is cut; a promise that is damaged or was not kept.
+pub(crate) fn skip<R: Read>(bytes: &mut Bytes<R>, at: u64, segment: &mut Segment) -> Result<(u64, Skipped), Error> {
+    let header = skippable::header(bytes.peek(at, skippable::HEADER)?);
+    let (magic, payload) = header.ok_or(Error::Truncated { offset: bytes.end() })?;
+    let from = at + skippable::HEADER as u64;
+    let end = from + u64::from(payload);
+    let mut promised = None;
+    if payload as usize == promise::LEN - skippable::HEADER {
+        let payload = bytes.peek(from, payload as usize)?;
+        promised = Promise::parse(magic, payload).map_err(|fault| fault.at(at, end))?;
+    }
+    let entries = match magic {
+        skippable::SEEK_TABLE_MAGIC => digest(bytes, from, end)?,
+        _ => None,
+    };
+    if !bytes.skip(from, end)? {
+        return Err(Error::Truncated { offset: bytes.end() });
+    }
+    let skipped = match promised {
+        Some(promise) => {
+            segment.promise(promise, at, end - at)?;
+            Skipped::Promise
+        }
+        None if magic == skippable::SEEK_TABLE_MAGIC => {
+            segment.table(at, entries)?;
+            Skipped::Table
+        }
+        None => {
+            segment.frame(end - at, Some(0));
+            Skipped::Other
+        }
+    };
+    Ok((end, skipped))
+}
+
+/// The digest of a table's entries without checksums, its payload from `at` to `end`; in constant memory.
+fn digest<R: Read>(bytes: &mut Bytes<R>, mut at: u64, end: u64) -> Result<Option<u64>, Error> {
+    let Some(last) = end.checked_sub(seek_table::FOOTER as u64).filter(|last| *last >= at) else {
+        return Ok(None);
+    };
+    let payload = (end - at) as u32;
+    let mut digest = XxHash64::with_seed(0);
+    while at < last {
+        bytes.forget(at);
+        let piece = bytes.peek(at, (last - at).min(64 << 10) as usize)?;
+        if piece.is_empty() {
+            return Ok(None);
+        }
+        digest.write(piece);
+        at += piece.len() as u64;
+    }
+    let footer = bytes.peek(last, seek_table::FOOTER)?.try_into().ok().and_then(seek_table::Footer::parse);
+    Ok(footer.filter(|footer| footer.matches(skippable::SEEK_TABLE_MAGIC, payload) && !footer.checksums).map(|_| digest.finish()))
+}

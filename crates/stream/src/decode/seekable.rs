@@ -1,0 +1,290 @@
+//! Random access.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::container::seek_table::{self, Footer};
+use crate::container::skippable;
+use crate::engine::Meter;
+use crate::{Error, Options};
+
+use super::bytes::Bytes;
+use super::frames::{FrameKind, Walk};
+use super::inline::Inline;
+use super::plan::Limits;
+
+/// The most frames an index holds: 64 MiB of memory.
+const MAX_FRAMES: usize = 4 << 20;
+/// The least a frame takes in a file: the header of a skippable one.
+const MIN_FRAME: u32 = 8;
+
+/// Reads any part of the content of a zstd or LZ4 file, decoding only the frames that it touches.
+///
+/// Frames are found by the seek table, or where there is none, or none that is right, by walking over their headers. Frames
+/// that do not state their size are then decoded once when the file is opened. The index takes 16 bytes for each frame.
+///
+/// ```no_run
+/// use std::io::{Read as _, Seek as _, SeekFrom};
+///
+/// use gannet_stream::{Options, SeekableReader};
+///
+/// let mut reader = SeekableReader::open("backup.tar.zst", &Options::new())?;
+/// reader.seek(SeekFrom::Start(1_000_000))?;
+/// let mut block = [0; 512];
+/// reader.read_exact(&mut block)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct SeekableReader<R> {
+    bytes: Bytes<R>,
+    limits: Limits,
+    index: Index,
+    position: u64,
+    decoder: Inline,
+    /// The last piece, and where in the content it starts. The decoder stands behind it.
+    piece: Vec<u8>,
+    piece_at: u64,
+}
+
+/// Where frames with content start.
+struct Index {
+    /// Offset in the file and in the content, ascending.
+    frames: Vec<(u64, u64)>,
+    /// Length of the content.
+    len: u64,
+    from_table: bool,
+}
+
+impl SeekableReader<File> {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// A file that cannot be opened or read, or is not a zstd or LZ4 file.
+    pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Self, Error> {
+        let path = path.as_ref();
+        let file = File::open(path).map_err(|source| Error::Open { path: path.to_path_buf(), source })?;
+        Self::new(file, options).map_err(|error| error.at(path))
+    }
+}
+
+impl<R: Read + Seek> SeekableReader<R> {
+    /// Reads from anything that can be read and sought, from its start. Of the options it takes the limits.
+    ///
+    /// # Errors
+    /// Data that cannot be read, or is not zstd or LZ4 data.
+    pub fn new(reader: R, options: &Options) -> Result<Self, Error> {
+        let limits = Limits::of(options);
+        let mut bytes = Bytes::seekable(reader, Arc::new(Meter::new()))?;
+        let index = match Index::from_table(&mut bytes)? {
+            Some(index) => index,
+            None => Index::from_walk(&mut bytes, limits)?,
+        };
+        let start = index.frames.first().map_or(0, |frame| frame.0);
+        let decoder = Inline::starting_at(limits, start);
+        Ok(Self { bytes, limits, index, position: 0, decoder, piece: Vec::new(), piece_at: 0 })
+    }
+
+    /// The length of the content, in bytes.
+    #[must_use]
+    pub fn content_bytes(&self) -> u64 {
+        self.index.len
+    }
+
+    /// Whether the frames were found by a seek table.
+    #[must_use]
+    pub fn has_seek_table(&self) -> bool {
+        self.index.from_table
+    }
+
+    /// Makes the piece that holds the position the current one.
+    fn find(&mut self) -> Result<(), Error> {
+        match self.decode_to() {
+            Err(Error::Corrupt { .. } | Error::Trailing { .. } | Error::Format | Error::Truncated { .. }) if self.index.from_table => {
+                // Perhaps the table is wrong and the frames are right.
+                self.index = Index::from_walk(&mut self.bytes, self.limits)?;
+                self.piece.clear();
+                self.piece_at = u64::MAX;
+                if self.position >= self.index.len { Ok(()) } else { self.decode_to() }
+            }
+            other => other,
+        }
+    }
+
+    fn decode_to(&mut self) -> Result<(), Error> {
+        let end = self.piece_at.saturating_add(self.piece.len() as u64);
+        let frame = self.index.frames.partition_point(|frame| frame.1 <= self.position);
+        let (offset, content) = self.index.frames[frame.saturating_sub(1)];
+        // Going on is right where the decoder is within the frame, or at its start.
+        if self.position < end || end < content || self.piece_at == u64::MAX {
+            self.decoder.restart(self.limits, offset);
+            self.piece.clear();
+            self.piece_at = content;
+        }
+        while self.position >= self.piece_at + self.piece.len() as u64 {
+            self.piece_at += self.piece.len() as u64;
+            let before = self.piece_at;
+            // On an error nothing is current.
+            self.piece_at = u64::MAX;
+            if !self.decoder.next(&mut self.bytes, &mut self.piece)? {
+                return Err(Error::Truncated { offset: self.bytes.end() });
+            }
+            self.piece_at = before;
+            self.agree()?;
+        }
+        Ok(())
+    }
+
+    /// Where a frame ended, the index must have one that starts there.
+    fn agree(&mut self) -> Result<(), Error> {
+        let content = self.piece_at + self.piece.len() as u64;
+        let Some(offset) = self.decoder.between().filter(|_| self.index.from_table) else {
+            return Ok(());
+        };
+        let frame = self.index.frames.partition_point(|frame| frame.1 < content);
+        let agrees = match self.index.frames.get(frame) {
+            // Skippable frames may lie between.
+            Some(&(next, start)) => start == content && next >= offset,
+            None => content == self.index.len,
+        };
+        if agrees {
+            return Ok(());
+        }
+        self.piece_at = u64::MAX;
+        Err(Error::Corrupt { offset, what: "seek table: it does not match the frames" })
+    }
+}
+
+impl<R: Read + Seek> Read for SeekableReader<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if into.is_empty() || self.position >= self.index.len {
+            return Ok(0);
+        }
+        let inside = self.position.checked_sub(self.piece_at).is_some_and(|skip| skip < self.piece.len() as u64);
+        if !inside {
+            self.find()?;
+            if self.position >= self.index.len {
+                return Ok(0);
+            }
+        }
+        let piece = &self.piece[(self.position - self.piece_at) as usize..];
+        let count = piece.len().min(into.len());
+        into[..count].copy_from_slice(&piece[..count]);
+        self.position += count as u64;
+        Ok(count)
+    }
+}
+
+impl<R: Read + Seek> Seek for SeekableReader<R> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let position = match to {
+            SeekFrom::Start(position) => Some(position),
+            SeekFrom::Current(by) => self.position.checked_add_signed(by),
+            SeekFrom::End(by) => self.index.len.checked_add_signed(by),
+        };
+        self.position = position.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "seek before the start"))?;
+        Ok(self.position)
+    }
+}
+
+impl<R> fmt::Debug for SeekableReader<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let frames = self.index.frames.len();
+        f.debug_struct("SeekableReader").field("position", &self.position).field("frames", &frames).finish_non_exhaustive()
+    }
+}
+
+impl Index {
+    /// From the seek table at the end, if it covers the whole file.
+    fn from_table<R: Read>(bytes: &mut Bytes<R>) -> Result<Option<Self>, Error> {
+        let len = bytes.end();
+        let Some(footer_at) = len.checked_sub(seek_table::FOOTER as u64) else { return Ok(None) };
+        let footer = bytes.peek(footer_at, seek_table::FOOTER)?.try_into().ok().and_then(Footer::parse);
+        let Some((footer, table)) = footer.and_then(|footer| Some((footer, len.checked_sub(footer.frame_len())?))) else {
+            return Ok(None);
+        };
+        let header = skippable::header(bytes.peek(table, skippable::HEADER)?);
+        if !header.is_some_and(|(magic, payload)| footer.matches(magic, payload)) {
+            return Ok(None);
+        }
+        let mut index = Self { frames: Vec::new(), len: 0, from_table: true };
+        let (mut at, mut offset) = (table + skippable::HEADER as u64, 0);
+        while at < footer_at {
+            let piece = bytes.peek(at, (footer_at - at).min(48 << 10) as usize)?;
+            for entry in piece.chunks_exact(footer.entry_len()) {
+                let Some(entry) = footer.entry(entry).filter(|entry| entry.compressed >= MIN_FRAME) else { return Ok(None) };
+                index.push(offset, u64::from(entry.decompressed))?;
+                offset += u64::from(entry.compressed);
+            }
+            at += piece.len() as u64;
+        }
+        Ok((offset == table).then_some(index))
+    }
+
+    /// From the headers of the frames.
+    fn from_walk<R: Read>(bytes: &mut Bytes<R>, limits: Limits) -> Result<Self, Error> {
+        let mut index = Self { frames: Vec::new(), len: 0, from_table: false };
+        let (mut walk, mut decoder, mut output) = (Walk::new(), None, Vec::new());
+        while let Some(frame) = walk.next(bytes)? {
+            if !matches!(frame.kind, FrameKind::Zstd | FrameKind::Lz4 | FrameKind::Lz4Legacy) {
+                continue;
+            }
+            let content = match frame.content_bytes {
+                Some(content) => content,
+                None => {
+                    let decoder = decoder.get_or_insert_with(|| Inline::starting_at(limits, frame.offset));
+                    decoder.restart(limits, frame.offset);
+                    let mut content = 0;
+                    while decoder.next(bytes, &mut output)? {
+                        content += output.len() as u64;
+                        if decoder.between().is_some() {
+                            break;
+                        }
+                    }
+                    content
+                }
+            };
+            index.push(frame.offset, content)?;
+        }
+        Ok(index)
+    }
+
+    fn push(&mut self, offset: u64, content: u64) -> Result<(), Error> {
+        if content == 0 {
+            return Ok(());
+        }
+        if self.frames.len() == MAX_FRAMES {
+            let declared = MAX_FRAMES as u64 + 1;
+            return Err(Error::Limit { what: "index of frames", declared, limit: MAX_FRAMES as u64, offset });
+        }
+        self.frames.push((offset, self.len));
+        self.len = self.len.checked_add(content).ok_or(Error::Corrupt { offset, what: "content sizes" })?;
+        Ok(())
+    }
+}
+
+/// Reads one part of the content of a file; less where the content ends before it does.
+///
+/// # Errors
+/// Whatever is wrong with the frames touched; a file that cannot be opened or read, or is not a zstd or LZ4 file.
+pub fn read_range(path: impl AsRef<Path>, range: Range<u64>, options: &Options) -> Result<Vec<u8>, Error> {
+    let path = path.as_ref();
+    let mut reader = SeekableReader::open(path, options)?;
+    let end = range.end.min(reader.content_bytes());
+    let mut bytes = Vec::new();
+    reader.position = range.start;
+    while reader.position < end {
+        reader.find().map_err(|error| error.at(path))?;
+        let end = end.min(reader.content_bytes());
+        if reader.position >= end {
+            break;
+        }
+        let from = (reader.position - reader.piece_at) as usize;
+        let count = ((end - reader.position) as usize).min(reader.piece.len() - from);
+        bytes.extend_from_slice(&reader.piece[from..from + count]);
+        reader.position += count as u64;
+    }
+    Ok(bytes)
+}
