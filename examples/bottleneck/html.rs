@@ -27,7 +27,7 @@ pub(crate) fn page(found: &Findings) -> Result<Page, Failure> {
     page.figure(&rates(found)?, "Each mark is a run: bytes of the uncompressed side over its time. Lines: rate = a + b·T.");
     page.heading("Time over threads");
     page.figure(&times(found)?, "The same runs as times. Lines: time = a·T^b, fitted to the logarithms.");
-    fits(&mut page, found);
+    page.list(&show::fit_lines(&found.fits));
     for operation in Operation::ALL {
         page.heading(if operation == Operation::Compress { "Compression" } else { "Decompression" });
         let (head, rows) = show::run_table(&found.runs, operation, &found.settings);
@@ -46,19 +46,14 @@ pub(crate) fn page(found: &Findings) -> Result<Page, Failure> {
         page.figure(&svg, "Median rate of whole files, by their size.");
     }
     page.heading("Machine and task");
-    let rows = |lines: Vec<(String, String)>| lines.into_iter().map(|(label, value)| vec![label, value]).collect::<Vec<_>>();
-    page.table(&["machine", ""], &rows(found.machine.lines()));
+    page.facts(&found.machine.lines());
     let task = show::task(&found.settings, &found.source);
-    page.table(&["task", ""], &rows(task.into_iter().map(|(label, value)| (label.to_string(), value)).collect()));
+    page.facts(&task.into_iter().map(|(label, value)| (label.to_string(), value)).collect::<Vec<_>>());
     Ok(page)
 }
 
-fn fits(page: &mut Page, found: &Findings) {
-    page.list(&show::fit_lines(&found.fits));
-}
-
 fn rates(found: &Findings) -> Result<String, Failure> {
-    let mut plot = Plot::new("threads", "rate (MB/s)");
+    let mut plot = Plot::new("threads", "rate (MB/s)").whole_x();
     for (colour, operation) in Operation::ALL.into_iter().enumerate() {
         plot = fitted(plot, found, operation, colour, |fit| &fit.line, 1e-6);
         let points = of(&found.runs, operation).map(|run| (run.threads as f64, run.rate() * 1e-6)).collect();
@@ -68,7 +63,7 @@ fn rates(found: &Findings) -> Result<String, Failure> {
 }
 
 fn times(found: &Findings) -> Result<String, Failure> {
-    let mut plot = Plot::new("threads", "time (s)");
+    let mut plot = Plot::new("threads", "time (s)").whole_x();
     for (colour, operation) in Operation::ALL.into_iter().enumerate() {
         plot = fitted(plot, found, operation, colour, |fit| &fit.power, 1.0);
         let points = of(&found.runs, operation).map(|run| (run.threads as f64, run.seconds())).collect();

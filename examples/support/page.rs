@@ -9,7 +9,7 @@ use crate::json::write_whole;
 const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;color:#1b1b1b;background:#fff;max-width:800px;margin:2rem auto;padding:0 1rem}\
 h1{font-size:1.6rem;margin-bottom:.2rem}h2{font-size:1.2rem;margin-top:2rem;border-bottom:1px solid #ddd}\
 table{border-collapse:collapse;margin:.6rem 0;font-size:.92rem}td,th{padding:.2rem .7rem;text-align:right;border-bottom:1px solid #eee}\
-td:first-child,th:first-child{text-align:left}th{font-weight:600}.lead{font-size:1.1rem;background:#eef5fb;border-left:4px solid #0072b2;padding:.6rem 1rem}\
+td:first-child,th:first-child,td.text{text-align:left}th{font-weight:600}.lead{font-size:1.1rem;background:#eef5fb;border-left:4px solid #0072b2;padding:.6rem 1rem}\
 figure{margin:1rem 0}figcaption{font-size:.9rem;color:#555}code{background:#f4f4f4;padding:.1rem .3rem}.wide{overflow-x:auto}";
 
 /// A page that is built from top to bottom.
@@ -56,6 +56,13 @@ impl Page {
             .map(|row| format!("<tr>{}</tr>\n", row.iter().map(|c| format!("<td>{}</td>", escape(c))).collect::<String>()))
             .collect();
         let _ = writeln!(self.body, "<div class=\"wide\"><table><thead><tr>{head}</tr></thead><tbody>\n{rows}</tbody></table></div>");
+    }
+
+    /// Labels and what stands beside them.
+    pub fn facts(&mut self, rows: &[(String, String)]) {
+        let rows: String =
+            rows.iter().map(|(l, v)| format!("<tr><td>{}</td><td class=\"text\">{}</td></tr>\n", escape(l), escape(v))).collect();
+        let _ = writeln!(self.body, "<table><tbody>\n{rows}</tbody></table>");
     }
 
     /// An `<svg>` element with the sentence that says what to see in it.

@@ -67,6 +67,8 @@ pub struct Plot {
     pub series: Vec<Series>,
     /// Whether x is spaced by its logarithm; every x must then be above 0.
     pub log_x: bool,
+    /// Whether x counts something, so that only whole numbers are labelled.
+    pub whole_x: bool,
     /// Whether the vertical axis begins at 0 (where no value lies below).
     pub from_zero: bool,
 }
@@ -75,7 +77,14 @@ impl Plot {
     /// An empty plot with linear axes, the vertical one from 0.
     #[must_use]
     pub fn new(x_label: impl Into<String>, y_label: impl Into<String>) -> Self {
-        Self { x_label: x_label.into(), y_label: y_label.into(), series: Vec::new(), log_x: false, from_zero: true }
+        Self { x_label: x_label.into(), y_label: y_label.into(), series: Vec::new(), log_x: false, whole_x: false, from_zero: true }
+    }
+
+    /// Labels whole numbers only along x, as for counts.
+    #[must_use]
+    pub fn whole_x(mut self) -> Self {
+        self.whole_x = true;
+        self
     }
 
     /// Adds a series.
@@ -100,7 +109,10 @@ impl Plot {
         if !x.is_usable() || !y.is_usable() || (self.log_x && x.low <= 0.0) {
             return Err(Failure::run("a plot has no finite values"));
         }
-        let y = if self.from_zero && y.low >= 0.0 { Range { low: 0.0, high: y.high } } else { y }.widened(0.05, self.from_zero);
+        let mut y = if self.from_zero && y.low >= 0.0 { Range { low: 0.0, high: y.high } } else { y }.widened(0.05, self.from_zero);
+        // The legend stands above the data.
+        let named = self.series.iter().filter(|s| !s.name.is_empty()).count();
+        y.high += (y.high - y.low) * 0.065 * (named as f64 + 0.5);
         let mut text = String::new();
         {
             let root = SVGBackend::with_string(&mut text, SIZE).into_drawing_area();
@@ -109,10 +121,10 @@ impl Plot {
             builder.margin(12).x_label_area_size(44).y_label_area_size(72);
             if self.log_x {
                 let span = (x.low * 0.9..x.high * 1.1).log_scale();
-                self.draw(builder.build_cartesian_2d(span, y.low..y.high).map_err(drawing)?)?;
+                self.draw(builder.build_cartesian_2d(span, y.low..y.high).map_err(drawing)?, x)?;
             } else {
                 let x = x.widened(0.04, false);
-                self.draw(builder.build_cartesian_2d(x.low..x.high, y.low..y.high).map_err(drawing)?)?;
+                self.draw(builder.build_cartesian_2d(x.low..x.high, y.low..y.high).map_err(drawing)?, x)?;
             }
             root.present().map_err(drawing)?;
         }
@@ -122,16 +134,20 @@ impl Plot {
     fn draw<'a, X>(
         &self,
         mut chart: ChartContext<'a, SVGBackend<'a>, Cartesian2d<X, plotters::coord::types::RangedCoordf64>>,
+        span: Range,
     ) -> Result<(), Failure>
     where
         X: plotters::coord::ranged1d::Ranged<ValueType = f64> + plotters::coord::ranged1d::ValueFormatter<f64>,
     {
         let label = |v: &f64| crate::units::significant(*v, 4);
+        let x_label = |v: &f64| if self.whole_x && v.fract() != 0.0 { String::new() } else { label(v) };
+        let most = if self.whole_x { (span.high - span.low).floor() as usize + 1 } else { usize::MAX };
         chart
             .configure_mesh()
+            .x_labels(most.min(10))
             .x_desc(&self.x_label)
             .y_desc(&self.y_label)
-            .x_label_formatter(&label)
+            .x_label_formatter(&x_label)
             .y_label_formatter(&label)
             .axis_desc_style(("sans-serif", 15))
             .label_style(("sans-serif", 13))
