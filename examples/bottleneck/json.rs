@@ -43,7 +43,7 @@ fn settings(s: &Settings) -> Value {
         "size_bytes": if s.file.is_none() { json!(s.size) } else { Value::Null },
         "seed": s.seed,
         "source_cache": if s.warm { "kept" } else { "evicted" },
-        "output_sync": if s.warm { "none" } else { "fsync" },
+        "output_sync": if s.warm { diskbench::SyncPolicy::None } else { volume::SYNC },
         "confidence": s.confidence,
     })
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use diskbench::{Direction, Plan, Report, Runner};
+use diskbench::{Direction, Plan, Report, Runner, SyncPolicy};
 use support::cli::Failure;
 use support::interrupt;
 use support::progress::Progress;
@@ -43,9 +43,12 @@ impl Facts {
     }
 }
 
+/// What syncs the outputs of the pipeline, and so the test of the volume: Rust's `File::sync_all`, which flushes the drive on Apple systems too.
+pub(crate) const SYNC: SyncPolicy = if cfg!(target_vendor = "apple") { SyncPolicy::FullFsync } else { SyncPolicy::Fsync };
+
 /// Times the volume that `folder` is on.
 pub(crate) fn measure(settings: &Settings, folder: &Path) -> Result<Facts, Failure> {
-    let mut runner = Runner::new(&Plan::short().seed(settings.seed), folder)?;
+    let mut runner = Runner::new(&Plan::short().seed(settings.seed).sync(SYNC), folder)?;
     let watch = runner.watch();
     let bar = Progress::bytes(watch.planned_bytes());
     bar.message("timing the volume");
