@@ -139,8 +139,9 @@ impl<R: Read> Bytes<R> {
 
     /// Steps over the bytes from `at` to `to`, in constant memory. Whether all of them are there.
     pub(crate) fn skip(&mut self, mut at: u64, to: u64) -> Result<bool, Error> {
-        if let Origin::File { len, .. } | Origin::Seek { len, .. } = &mut self.from {
-            return Ok(to <= *len);
+        match &self.from {
+            Origin::File { len, .. } | Origin::Seek { len, .. } => return Ok(to <= *len),
+            Origin::Stream { start, .. } => at = at.max(*start),
         }
         while at < to {
             self.forget(at);

@@ -7,8 +7,13 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
+#[cfg(feature = "lz4")]
+use crate::container::lz4;
+use crate::container::promise::{self, Promise};
 use crate::container::seek_table::{self, Footer};
-use crate::container::skippable;
+#[cfg(feature = "zstd")]
+use crate::container::zstd;
+use crate::container::{skippable, u32_at};
 use crate::engine::Meter;
 use crate::{Error, Options};
 
@@ -19,6 +24,10 @@ use super::plan::Limits;
 
 /// The most frames an index holds: 64 MiB of memory.
 const MAX_FRAMES: usize = 4 << 20;
+/// The most frames without content in a table that is used.
+const MAX_EMPTY: usize = 4096;
+/// No frame header is longer.
+const HEADER: usize = 19;
 /// The least a frame takes in a file: the header of a skippable one.
 const MIN_FRAME: u32 = 8;
 
@@ -210,17 +219,53 @@ impl Index {
             return Ok(None);
         }
         let mut index = Self { frames: Vec::new(), len: 0, from_table: true };
+        let mut empty = Vec::new();
         let (mut at, mut offset) = (table + skippable::HEADER as u64, 0);
         while at < footer_at {
             let piece = bytes.peek(at, (footer_at - at).min(48 << 10) as usize)?;
             for entry in piece.chunks_exact(footer.entry_len()) {
                 let Some(entry) = footer.entry(entry).filter(|entry| entry.compressed >= MIN_FRAME) else { return Ok(None) };
+                if entry.decompressed == 0 {
+                    empty.push(offset);
+                }
                 index.push(offset, u64::from(entry.decompressed))?;
                 offset += u64::from(entry.compressed);
             }
             at += piece.len() as u64;
+            if empty.len() > MAX_EMPTY {
+                return Ok(None);
+            }
         }
-        Ok((offset == table).then_some(index))
+        let right = offset == table && index.matches_frames(bytes, &empty)?;
+        Ok(right.then_some(index))
+    }
+
+    /// Whether frames without content have none, and the others have what the table says: together as promised, or each as
+    /// its header states.
+    fn matches_frames<R: Read>(&self, bytes: &mut Bytes<R>, empty: &[u64]) -> Result<bool, Error> {
+        let mut promised = None;
+        for &at in empty {
+            let head = bytes.peek(at, promise::LEN)?;
+            match skippable::header(head) {
+                Some((magic, _)) => match Promise::parse(magic, &head[skippable::HEADER..]) {
+                    Ok(found) => promised = found.and_then(|promise| promise.content_len).or(promised),
+                    Err(_) => return Ok(false),
+                },
+                None if stated_content(head) == Some(Some(0)) => {}
+                None => return Ok(false),
+            }
+        }
+        if let Some(promised) = promised {
+            return Ok(promised == self.len);
+        }
+        for (number, &(at, content)) in self.frames.iter().enumerate() {
+            let next = self.frames.get(number + 1).map_or(self.len, |next| next.1);
+            match stated_content(bytes.peek(at, HEADER)?) {
+                Some(stated) if stated.is_none_or(|stated| stated == next - content) => {}
+                _ => return Ok(false),
+            }
+        }
+        Ok(true)
     }
 
     /// From the headers of the frames.
@@ -262,6 +307,17 @@ impl Index {
         self.frames.push((offset, self.len));
         self.len = self.len.checked_add(content).ok_or(Error::Corrupt { offset, what: "content sizes" })?;
         Ok(())
+    }
+}
+
+/// The content size that a frame's header states, if it does; `None` where there is no frame.
+fn stated_content(head: &[u8]) -> Option<Option<u64>> {
+    match u32_at(head, 0)? {
+        #[cfg(feature = "zstd")]
+        zstd::MAGIC => zstd::Header::parse(head).ok().map(|(header, _)| header.content_size),
+        #[cfg(feature = "lz4")]
+        lz4::MAGIC => lz4::Header::parse(head).ok().map(|(header, _)| header.content_size),
+        _ => None,
     }
 }
 
