@@ -52,12 +52,7 @@ pub fn compress_to_file(reader: impl Read + Send, dst: impl AsRef<Path>, options
 ///
 /// # Errors
 /// As for [`compress_file`]; [`Error::Codec`] for what the codec returns.
-pub fn transform_file<C: Codec>(
-    src: impl AsRef<Path>,
-    dst: impl AsRef<Path>,
-    codec: C,
-    options: &Options,
-) -> Result<Report, Error> {
+pub fn transform_file<C: Codec>(src: impl AsRef<Path>, dst: impl AsRef<Path>, codec: C, options: &Options) -> Result<Report, Error> {
     file_to_file(src.as_ref(), dst.as_ref(), codec, &options.clone().format(Format::Store))
 }
 
@@ -65,12 +60,7 @@ pub fn transform_file<C: Codec>(
 ///
 /// # Errors
 /// As for [`compress`]; [`Error::Codec`] for what the codec returns.
-pub fn transform<C: Codec>(
-    reader: impl Read + Send,
-    writer: impl Write,
-    codec: C,
-    options: &Options,
-) -> Result<Report, Error> {
+pub fn transform<C: Codec>(reader: impl Read + Send, writer: impl Write, codec: C, options: &Options) -> Result<Report, Error> {
     stream_to_stream(reader, writer, codec, &options.clone().format(Format::Store))
 }
 
@@ -143,7 +133,8 @@ fn from_file<C: Codec>(
     let len = input.len();
     let settings = options.settings(Some(len.div_ceil(chunk as u64)))?;
     let threads = settings.threads;
-    let ahead = (settings.window as u64) * chunk as u64;
+    // The next chunk of every worker: more would only make what else the disk has to do wait.
+    let ahead = (threads as u64 + 1) * chunk as u64;
     let (input, codec, wrap) = (Arc::clone(input), Arc::new(codec), layout.clone());
     let maker = Arc::clone(&codec);
     let mut offset = 0;
@@ -206,6 +197,7 @@ fn from_reader<C: Codec>(
         source: Source::Thread(Box::new(move |feed| {
             let start = offset;
             let mut bytes = feed.buffers.take();
+            bytes.clear();
             feed.meter.time(Stage::Read, || fill(&mut reader, &mut bytes, chunk, start))?;
             feed.meter.add_bytes(Stage::Read, bytes.len() as u64);
             offset += bytes.len() as u64;
@@ -240,9 +232,16 @@ fn fill(reader: &mut impl Read, bytes: &mut Vec<u8>, size: usize, offset: u64) -
 }
 
 /// Codes one chunk, with the promise beside the first.
-pub(crate) fn code<C: Codec>(codec: &C, context: &mut C::Context, chunk: Chunk<'_>, layout: &Layout, out: &mut Vec<u8>) -> Result<(), Error> {
+pub(crate) fn code<C: Codec>(
+    codec: &C,
+    context: &mut C::Context,
+    chunk: Chunk<'_>,
+    layout: &Layout,
+    out: &mut Vec<u8>,
+) -> Result<(), Error> {
     let index = chunk.index;
     let len = chunk.bytes.len();
+    out.clear();
     if index == 0 {
         out.extend(layout.head().iter().flatten());
     }

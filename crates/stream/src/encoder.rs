@@ -145,11 +145,18 @@ impl<W: Write> Encoder<W> {
         while self.inside >= self.window {
             self.write_one()?;
         }
-        let next = self.line.buffers().take();
+        let mut next = self.line.buffers().take();
+        next.clear();
         let bytes = std::mem::replace(&mut self.pending, next);
         let len = bytes.len() as u64;
         self.meter.add_bytes(Stage::Read, len);
-        self.line.push((self.offset, bytes))?;
+        if self.line.push((self.offset, bytes)).is_err() {
+            // A chunk failed: its error comes out after the chunks before it.
+            while self.inside > 0 {
+                self.write_one()?;
+            }
+            return Err(Error::Cancelled);
+        }
         self.offset += len;
         self.pushed += 1;
         self.inside += 1;
@@ -192,9 +199,7 @@ impl<W: Write> Encoder<W> {
 
     fn write_out(&mut self, bytes: &[u8]) -> Result<(), Error> {
         let (writer, offset) = (&mut self.writer, self.written);
-        self.meter
-            .time(Stage::Write, || writer.write_all(bytes))
-            .map_err(|source| Error::Write { offset, source })?;
+        self.meter.time(Stage::Write, || writer.write_all(bytes)).map_err(|source| Error::Write { offset, source })?;
         self.meter.add_bytes(Stage::Write, bytes.len() as u64);
         self.written += bytes.len() as u64;
         Ok(())

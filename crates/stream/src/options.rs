@@ -105,13 +105,13 @@ impl Options {
     }
 
     /// Bytes of input per chunk, 1 to 1 GiB (LZ4: to 4 MiB is best, larger chunks become several blocks). Default, by
-    /// format and level: LZ4 and store 4 MiB; zstd 1 MiB to level 1, 4 MiB from 2 to 8, 8 MiB above.
+    /// format and level: LZ4 and store 4 MiB; zstd 2 MiB to level 1, 4 MiB from 2 to 8, 8 MiB above.
     pub fn chunk_bytes(mut self, bytes: u64) -> Self {
         self.chunk_bytes = Some(bytes);
         self
     }
 
-    /// Chunks in memory at once, 1 to 65536. Default: 2 for each thread and 4 more.
+    /// Chunks in memory at once, 1 to 65536. Default: 2 for each thread and 1 more.
     pub fn window(mut self, chunks: usize) -> Self {
         self.window = Some(chunks);
         self
@@ -135,8 +135,9 @@ impl Options {
         self
     }
 
-    /// The largest frame that is decoded in one piece, in bytes of content. Default: 128 MiB. Larger ones are decoded
-    /// as a stream, by one thread.
+    /// The largest frame that is decoded in one piece, in bytes of content. Default: 16 MiB, and never more than 8 MiB for
+    /// frames that do not state their size. Larger ones are decoded step by step, by one thread. As many pieces as the
+    /// window has chunks may be in memory at once.
     pub fn max_frame_bytes(mut self, bytes: u64) -> Self {
         self.max_frame_bytes = Some(bytes);
         self
@@ -175,7 +176,7 @@ impl Options {
         let level = self.level.unwrap_or(3);
         let bytes = self.chunk_bytes.unwrap_or(match self.format {
             Format::Lz4 | Format::Store => 4 * MIB,
-            Format::Zstd if level <= 1 => MIB,
+            Format::Zstd if level <= 1 => 2 * MIB,
             Format::Zstd if level <= 8 => 4 * MIB,
             Format::Zstd => 8 * MIB,
         });
@@ -195,7 +196,7 @@ impl Options {
         }
         let most = chunks.map_or(usize::MAX, |n| usize::try_from(n).unwrap_or(usize::MAX));
         let threads = threads.min(most.max(1));
-        let window = self.window.unwrap_or(2 * threads + 4);
+        let window = self.window.unwrap_or(2 * threads + 1);
         if !(1..=65_536).contains(&window) {
             let reason = format!("{window} is not in 1 to 65536");
             return Err(Error::Option { option: "window", reason });

@@ -122,3 +122,82 @@ impl fmt::Display for Verdict {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    /// Busy, processor and occupied seconds.
+    type Times = (f64, f64, f64);
+
+    fn report(threads: usize, elapsed: f64, read: Times, process: Times, write: Times) -> Report {
+        let stage = |(busy, cpu, occupied): Times| StageReport {
+            threads,
+            busy: Duration::from_secs_f64(busy),
+            cpu: Some(Duration::from_secs_f64(cpu)),
+            occupied: Duration::from_secs_f64(occupied),
+            ..StageReport::default()
+        };
+        Report {
+            threads,
+            elapsed: Duration::from_secs_f64(elapsed),
+            read: stage(read),
+            process: stage(process),
+            write: stage(write),
+            ..Report::default()
+        }
+    }
+
+    /// Runs as they were recorded on a machine of two cores.
+    #[test]
+    fn recorded_runs_get_the_verdict_that_their_disk_and_load_were_made_for() {
+        use LimitingStage::{Process, Read, Starved, Write};
+        let recorded = [
+            // zstd 3 from memory to memory, one thread and two.
+            (Process, report(1, 1.371, (0.359, 0.358, 0.359), (0.968, 0.965, 0.968), (0.033, 0.033, 0.033))),
+            (Process, report(2, 0.791, (0.405, 0.390, 0.361), (1.122, 1.095, 0.728), (0.032, 0.032, 0.032))),
+            // The same while another program spins on the second core.
+            (Process, report(1, 1.718, (0.396, 0.394, 0.396), (1.282, 1.248, 1.282), (0.032, 0.032, 0.032))),
+            (Starved, report(2, 1.738, (0.798, 0.407, 0.691), (2.591, 1.352, 1.610), (0.048, 0.032, 0.048))),
+            // LZ4 on a disk of 30 MB/s without a cache: to it, and from it.
+            (Write, report(2, 0.702, (0.099, 0.085, 0.095), (0.163, 0.142, 0.151), (1.111, 0.017, 0.660))),
+            (Read, report(2, 3.619, (5.839, 0.141, 3.245), (0.179, 0.159, 0.179), (0.876, 0.019, 0.604))),
+            // LZ4 through the page cache of ext4 on a disk of 30 MB/s: to it, and from it on two threads and one.
+            (Write, report(2, 3.045, (0.441, 0.422, 0.368), (0.807, 0.774, 0.571), (2.463, 0.095, 2.459))),
+            (Read, report(2, 3.358, (4.301, 0.140, 2.305), (0.177, 0.166, 0.168), (2.099, 0.013, 1.105))),
+            (Read, report(1, 3.318, (3.134, 0.122, 3.134), (0.152, 0.147, 0.152), (0.028, 0.012, 0.028))),
+            // zstd 19 on the same disks.
+            (Process, report(2, 4.058, (0.032, 0.023, 0.026), (7.658, 7.381, 4.026), (0.003, 0.001, 0.003))),
+            (Process, report(2, 4.150, (0.738, 0.026, 0.628), (6.810, 6.691, 4.011), (0.005, 0.002, 0.005))),
+        ];
+        for (index, (expected, report)) in recorded.iter().enumerate() {
+            let verdict = report.limiting_stage();
+            assert_eq!(verdict.stage, *expected, "run {index}: {verdict:?}");
+        }
+    }
+
+    #[test]
+    fn copies_by_many_threads_are_no_device() {
+        // 64 threads that read 5 % of their time: at nearly every moment one of them reads.
+        let report = report(64, 1.0, (3.2, 3.2, 0.96), (60.0, 60.0, 1.0), (0.3, 0.3, 0.2));
+        assert_eq!(report.limiting_stage().stage, LimitingStage::Process);
+    }
+
+    #[test]
+    fn without_processor_times_nothing_is_starved() {
+        let mut report = report(2, 1.0, (0.1, 0.1, 0.1), (1.8, 0.9, 1.0), (0.1, 0.1, 0.1));
+        assert_eq!(report.limiting_stage().stage, LimitingStage::Starved);
+        report.process.cpu = None;
+        assert_eq!(report.limiting_stage().stage, LimitingStage::Process);
+        assert_eq!(report.limiting_stage().on_core, None);
+    }
+
+    #[test]
+    fn an_empty_run_has_a_verdict() {
+        let verdict = Report::default().limiting_stage();
+        assert_eq!((verdict.stage, verdict.process_load), (LimitingStage::Process, 0.0));
+        assert!(verdict.to_string().contains("0 %"));
+    }
+}

@@ -7,14 +7,14 @@ use std::sync::{Mutex, PoisonError};
 pub(crate) struct Buffers(Mutex<Vec<Vec<u8>>>);
 
 impl Buffers {
-    /// An empty buffer, with the capacity of an earlier use where there was one.
+    /// A buffer with length and content of an earlier use, or an empty one. The user sets the length: growing one that is
+    /// long already costs no zeroing.
     pub(crate) fn take(&self) -> Vec<u8> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
     }
 
     /// Gives a buffer back.
-    pub(crate) fn give(&self, mut buffer: Vec<u8>) {
-        buffer.clear();
+    pub(crate) fn give(&self, buffer: Vec<u8>) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(buffer);
     }
 }

@@ -7,11 +7,14 @@ mod buffers;
 mod line;
 mod meter;
 mod run;
+mod shared;
+mod state;
 
 pub(crate) use buffers::Buffers;
-pub(crate) use line::{Deliver, Line, Parts, Task};
+pub(crate) use line::Line;
 pub(crate) use meter::{Blocked, Meter, Reading};
 pub(crate) use run::{Feed, Run, Sink, Source, run};
+pub(crate) use shared::{Deliver, Parts, Task};
 
 use std::sync::Arc;
 

@@ -1,10 +1,12 @@
 //! A whole run: from a source through a [`Line`] to a sink, on the caller's time.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::line::{Deliver, Line, MakeContext, Next, Parts, Released, Work};
+use super::line::Line;
 use super::meter::Blocked;
+use super::shared::{Deliver, MakeContext, Next, Parts, Released, Work, message};
 use super::{Buffers, Meter, Settings};
 use crate::error::Error;
 use crate::file::Output;
@@ -67,8 +69,9 @@ where
         Source::Inline(next) => (Some(next), None),
         Source::Thread(pull) => (None, Some(pull)),
     };
+    let kept = if let Sink::File(output) = &sink { Some(Arc::clone(output)) } else { None };
     let (deliver, mut ordered) = match sink {
-        Sink::File(output) => (Deliver::File(output), None),
+        Sink::File(output) => (Deliver::File(Arc::downgrade(&output)), None),
         Sink::Ordered(write) => (Deliver::Pop, Some(write)),
         Sink::Discard => (Deliver::Discard, None),
     };
@@ -104,6 +107,7 @@ where
         result
     });
     line.settle();
+    drop(kept);
     result.map(|()| line.retired())
 }
 
@@ -114,40 +118,21 @@ where
     C: Send + 'static,
 {
     let feed = Feed { meter, buffers: line.buffers() };
-    let mut guard = EndOnPanic { line, armed: true };
     loop {
-        match pull(&feed) {
-            Ok(Some(job)) => {
+        // A reader that panics must not leave the others waiting.
+        let job = catch_unwind(AssertUnwindSafe(|| pull(&feed)));
+        match job {
+            Ok(Ok(Some(job))) => {
                 let start = Instant::now();
                 let pushed = line.push(job);
                 meter.add_blocked(Stage::Read, Blocked::OnRoom, start.elapsed());
                 if pushed.is_err() {
-                    break;
+                    return;
                 }
             }
-            Ok(None) => {
-                line.end();
-                break;
-            }
-            Err(error) => {
-                line.end_with(error);
-                break;
-            }
-        }
-    }
-    guard.armed = false;
-}
-
-/// A reader that panics must not leave the others waiting; the scope passes its panic on.
-struct EndOnPanic<'a, J: Send + 'static, C: Send + 'static> {
-    line: &'a Line<J, C>,
-    armed: bool,
-}
-
-impl<J: Send + 'static, C: Send + 'static> Drop for EndOnPanic<'_, J, C> {
-    fn drop(&mut self) {
-        if self.armed {
-            self.line.fail(Error::Cancelled);
+            Ok(Ok(None)) => return line.end(),
+            Ok(Err(error)) => return line.end_with(error),
+            Err(payload) => return line.end_with(Error::Panicked { chunk: line.accepted(), message: message(&*payload) }),
         }
     }
 }
@@ -186,5 +171,6 @@ where
         seen = retired;
         report()?;
     }
-    Ok(())
+    // Once at least, and with the last numbers.
+    report()
 }

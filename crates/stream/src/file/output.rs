@@ -207,7 +207,8 @@ fn unnamed(target: &Path, mode: u32) -> Option<File> {
     use rustix::fs::{Mode, OFlags};
     let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
     let file = File::from(rustix::fs::open(folder_of(target), flags, Mode::from_bits_truncate(mode)).ok()?);
-    fs::symlink_metadata(proc_name(&file)).is_ok().then_some(file)
+    // Locked, as it may have a sibling's name for an instant.
+    (fs::symlink_metadata(proc_name(&file)).is_ok() && lock(&file)).then_some(file)
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "android")))]

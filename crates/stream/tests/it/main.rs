@@ -1,4 +1,12 @@
 //! Integration tests.
 
+mod build;
+mod decoder;
+mod disks;
+mod engine;
+mod foreign;
+mod outputs;
 mod own_files;
+mod random_access;
+mod streams;
 mod support;
