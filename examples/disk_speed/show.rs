@@ -88,7 +88,7 @@ pub(crate) fn warnings(found: &Findings) -> Vec<String> {
         _ => {}
     }
     if report.thread_lingers {
-        lines.push("A request did not return in time: its thread lives on until the system lets go of it.".into());
+        lines.push("A request did not return in time: its thread, and so this process, lives on until the system lets go of it.".into());
     }
     for summary in found.summaries() {
         for caveat in &summary.caveats {

@@ -114,3 +114,60 @@ fn remove(path: &Path) -> io::Result<()> {
     let _ = fs::remove_file(path.join(LOCK));
     fs::remove_dir(path)
 }
+
+#[cfg(all(test, any(target_os = "linux", target_vendor = "apple")))]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    }
+
+    #[test]
+    fn a_folder_goes_with_its_run() {
+        let parent = tempfile::tempdir().unwrap();
+        let own = OwnFolder::create(parent.path(), 1).unwrap();
+        fs::write(own.file(3), "x").unwrap();
+        assert_eq!(names(parent.path()).len(), 1);
+        drop(own);
+        assert!(names(parent.path()).is_empty());
+    }
+
+    #[test]
+    fn the_dead_are_swept_and_the_living_are_not() {
+        let parent = tempfile::tempdir().unwrap();
+        let living = OwnFolder::create(parent.path(), 1).unwrap();
+        fs::write(living.file(0), "x").unwrap();
+        // What a killed run leaves: the same, and nobody holds the lock.
+        let dead = parent.path().join(format!("{PREFIX}1-2-0{SUFFIX}"));
+        fs::create_dir(&dead).unwrap();
+        fs::write(dead.join(LOCK), "").unwrap();
+        fs::write(dead.join(format!("{DATA}0")), "x").unwrap();
+        // Killed between making the folder and its lock.
+        fs::create_dir(parent.path().join(format!("{PREFIX}1-3-0{SUFFIX}"))).unwrap();
+        assert_eq!(sweep(parent.path()), 2);
+        assert!(living.file(0).exists());
+        assert_eq!(names(parent.path()).len(), 1);
+        assert_eq!(sweep(parent.path()), 0);
+    }
+
+    #[test]
+    fn what_is_not_ours_stays() {
+        let parent = tempfile::tempdir().unwrap();
+        let at = |name: &str| parent.path().join(name);
+        // Files of others in a folder of ours, a file with such a name, a link to somebody's folder, another name.
+        let mixed = at(&format!("{PREFIX}1-2-0{SUFFIX}"));
+        fs::create_dir(&mixed).unwrap();
+        fs::write(mixed.join(LOCK), "").unwrap();
+        fs::write(mixed.join("letter"), "dear").unwrap();
+        fs::write(at(&format!("{PREFIX}file{SUFFIX}")), "x").unwrap();
+        fs::create_dir(at("mine")).unwrap();
+        fs::write(at("mine").join(LOCK), "").unwrap();
+        fs::write(at("mine").join(format!("{DATA}0")), "x").unwrap();
+        std::os::unix::fs::symlink(at("mine"), at(&format!("{PREFIX}link{SUFFIX}"))).unwrap();
+        assert_eq!(sweep(parent.path()), 0);
+        assert_eq!(fs::read(mixed.join("letter")).unwrap(), b"dear");
+        assert!(at("mine").join(format!("{DATA}0")).exists());
+        assert_eq!(names(parent.path()).len(), 4);
+    }
+}

@@ -39,8 +39,11 @@ impl fmt::Display for Access {
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Method {
-    /// `O_DIRECT`, accepted by the file system for a real transfer.
+    /// `O_DIRECT`, which the file system states that it does, and which left nothing in the page cache.
     Direct,
+    /// `O_DIRECT`, accepted by a file system that does not state that it does it (FUSE, btrfs): it may have gone through
+    /// the page cache, though nothing was left there.
+    DirectUnverified,
     /// `F_NOCACHE`, set before the first byte, and eviction before reading (Apple systems).
     NoCache,
     /// `RWF_DONTCACHE` (Linux).
@@ -55,6 +58,7 @@ impl fmt::Display for Method {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Method::Direct => "direct I/O",
+            Method::DirectUnverified => "direct I/O, accepted but not stated by the file system",
             Method::NoCache => "F_NOCACHE",
             Method::DontCache => "RWF_DONTCACHE",
             Method::WriteBack => "buffered with early write-back",

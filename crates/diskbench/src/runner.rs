@@ -244,7 +244,7 @@ impl Runner {
         loop {
             match self.results.recv_timeout(POLL) {
                 Ok(result) => return Some(result),
-                Err(RecvTimeoutError::Disconnected) => return None,
+                Err(RecvTimeoutError::Disconnected) => self.pass_on_panic(),
                 Err(RecvTimeoutError::Timeout) => {
                     let now = self.shared.clock.now();
                     if self.shared.halt().is_none() {
@@ -256,6 +256,15 @@ impl Runner {
                     }
                 }
             }
+        }
+    }
+
+    /// The thread ends early only by a panic: it goes on in the caller's.
+    fn pass_on_panic(&mut self) -> ! {
+        self.jobs = None;
+        match self.thread.take().map(JoinHandle::join) {
+            Some(Err(panic)) => std::panic::resume_unwind(panic),
+            _ => unreachable!("the thread of the run ends when its jobs do"),
         }
     }
 
@@ -291,9 +300,10 @@ impl Iterator for Runner {
             self.end(Ending::Finished);
             return None;
         };
-        let sent = jobs.send(step).is_ok();
-        let result = if sent { self.wait() } else { None };
-        match result {
+        if jobs.send(step).is_err() {
+            self.pass_on_panic();
+        }
+        match self.wait() {
             Some(Ok(sample)) => {
                 self.report.samples.push(sample.clone());
                 Some(Ok(sample))

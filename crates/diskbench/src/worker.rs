@@ -47,6 +47,8 @@ impl Shared {
 
 #[derive(Debug)]
 pub(crate) struct Worker {
+    /// Files that were written and wait to be read. Dropped before the disk, so that its folder is empty then.
+    pub(crate) files: HashMap<u32, Open>,
     pub(crate) disk: Disk,
     pub(crate) kind: VolumeKind,
     pub(crate) settings: Settings,
@@ -54,8 +56,6 @@ pub(crate) struct Worker {
     pub(crate) reserve: u64,
     pub(crate) pool: Pool,
     pub(crate) shared: Arc<Shared>,
-    /// Files that were written and wait to be read.
-    pub(crate) files: HashMap<u32, Open>,
     /// For reading, one for each request under way.
     pub(crate) buffers: Vec<Buffer>,
 }
@@ -163,6 +163,7 @@ impl Worker {
     fn achieved(&self, resident_after: &Residency, step: &Step) -> Method {
         match self.disk.method() {
             Method::Direct if resident_after.matters(step.bytes) == Some(true) => Method::Buffered,
+            Method::Direct if !self.disk.direct_is_stated() => Method::DirectUnverified,
             method => method,
         }
     }

@@ -177,3 +177,7 @@ fn os_string(bytes: Vec<u8>) -> OsString {
 fn os_string(bytes: Vec<u8>) -> OsString {
     String::from_utf8_lossy(&bytes).into_owned().into()
 }
+
+#[cfg(all(test, unix))]
+#[path = "linux_tests.rs"]
+mod tests;
