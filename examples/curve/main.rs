@@ -1,0 +1,37 @@
+//! Fits a model to the numbers in a file.
+
+mod args;
+mod data;
+mod fits;
+mod json;
+mod outcome;
+mod show;
+#[cfg(test)]
+mod tests;
+
+use std::process::ExitCode;
+
+use args::{Args, Kind};
+use support::cli::Failure;
+use support::machine::Facts;
+use support::print::Printer;
+
+fn main() -> ExitCode {
+    support::cli::main(run)
+}
+
+fn run(args: Args) -> Result<(), Failure> {
+    args.check()?;
+    let (file, data) = data::read(&args.file, args.weights, args.model == Kind::Columns)?;
+    let results = fits::run(&args, &data, &file)?;
+    // The page first: nothing is written when it cannot be drawn.
+    let page = args.report.as_ref().map(|path| show::page(&args, &results, &data, &file).map(|page| (path, page))).transpose()?;
+    if let Some(target) = &args.json {
+        target.write(&json::document(&args, &file, Facts::detect().json(), &results))?;
+    }
+    if let Some((path, page)) = page {
+        page.write(path)?;
+    }
+    show::print(&args, &results, &file, &mut Printer::new(args.json.as_ref()));
+    Ok(())
+}
