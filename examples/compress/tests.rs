@@ -1,0 +1,121 @@
+//! The program through its own functions: what it writes, says and refuses.
+
+use std::collections::BTreeSet;
+
+use clap::Parser;
+use serde_json::Value;
+
+use super::{Args, run};
+
+fn args(words: &[&str]) -> Args {
+    Args::try_parse_from([&["compress"], words].concat()).unwrap()
+}
+
+fn keys(value: &Value) -> BTreeSet<&str> {
+    value.as_object().unwrap().keys().map(String::as_str).collect()
+}
+
+#[test]
+fn it_writes_what_its_documentation_lists() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    std::fs::write(path("a"), b"some bytes ".repeat(100_000)).unwrap();
+    std::fs::write(path("b"), b"").unwrap();
+    let words = ["--each", &path("a"), &path("b"), "--verify", "--json", &path("json"), "--chunk", "64KiB"];
+    run(args(&words)).unwrap();
+    let document: Value = serde_json::from_slice(&std::fs::read(path("json")).unwrap()).unwrap();
+    assert_eq!(keys(&document), BTreeSet::from(["schema", "machine", "settings", "files"]));
+    assert_eq!(document["schema"], "gannet/compress/1");
+    assert_eq!(
+        keys(&document["settings"]),
+        BTreeSet::from([
+            "threads",
+            "qos",
+            "force",
+            "verify",
+            "remove_source",
+            "source_cache",
+            "output_sync",
+            "codec",
+            "level",
+            "chunk_bytes"
+        ])
+    );
+    let file = &document["files"][0];
+    assert_eq!(
+        keys(file),
+        BTreeSet::from([
+            "source",
+            "output",
+            "input_bytes",
+            "output_bytes",
+            "chunks",
+            "threads",
+            "seconds",
+            "stages",
+            "limiting_stage",
+            "evidence",
+            "verified",
+            "source_removed",
+            "error"
+        ])
+    );
+    assert_eq!(file["input_bytes"], 1_100_000);
+    assert_eq!(file["verified"], true);
+    for stage in ["read", "process", "write"] {
+        assert_eq!(
+            keys(&file["stages"][stage]),
+            BTreeSet::from([
+                "threads",
+                "busy_seconds",
+                "cpu_seconds",
+                "occupied_seconds",
+                "blocked_on_input_seconds",
+                "blocked_on_room_seconds",
+                "bytes"
+            ])
+        );
+    }
+    assert!(std::fs::metadata(path("b.zst")).unwrap().len() > 0);
+}
+
+#[test]
+fn a_failing_file_does_not_stop_the_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    std::fs::write(path("b"), b"content").unwrap();
+    run(args(&["--each", &path("none"), &path("b"), "--json", &path("json")])).unwrap_err();
+    assert!(folder.path().join("b.zst").exists());
+    let document: Value = serde_json::from_slice(&std::fs::read(path("json")).unwrap()).unwrap();
+    assert!(document["files"][0]["error"].as_str().unwrap().contains("none"));
+    assert_eq!(document["files"][1]["error"], Value::Null);
+}
+
+#[test]
+fn the_source_goes_only_when_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    for (words, left) in [(vec!["--keep"], true), (vec!["--remove-source"], false)] {
+        std::fs::write(path("a"), b"content").unwrap();
+        run(args(&[&words[..], &["--codec", "lz4", &path("a")]].concat())).unwrap();
+        assert_eq!(folder.path().join("a").exists(), left);
+        std::fs::remove_file(path("a.lz4")).unwrap();
+    }
+}
+
+#[test]
+fn what_cannot_be_meant_is_refused() {
+    for words in [
+        &["a", "b", "c"][..],
+        &["--codec", "store", "a"],
+        &["--codec", "lz4", "--level", "3", "a"],
+        &["--level", "0", "a"],
+        &["--each", "-"],
+        &["--verify", "-", "x"],
+        &["a", "-", "--json", "-"],
+    ] {
+        assert!(matches!(run(args(words)), Err(super::Failure::Usage(_))), "{words:?}");
+    }
+    Args::try_parse_from(["compress"]).unwrap_err();
+    Args::try_parse_from(["compress", "--threads", "0", "a"]).unwrap_err();
+}

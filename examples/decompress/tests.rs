@@ -1,0 +1,86 @@
+//! The program through its own functions.
+
+use clap::Parser;
+use serde_json::Value;
+use stream::{Format, Options, compress_file};
+
+use super::{Args, range, run};
+
+fn args(words: &[&str]) -> Args {
+    Args::try_parse_from([&["decompress"], words].concat()).unwrap()
+}
+
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    /// A folder with a packed file of these bytes.
+    fn with(bytes: &[u8], format: Format, packed: &str) -> Self {
+        let folder = Self(tempfile::tempdir().unwrap());
+        std::fs::write(folder.path("plain"), bytes).unwrap();
+        let options = Options::new().format(format).chunk_bytes(10_000);
+        compress_file(folder.path("plain"), folder.path(packed), &options).unwrap();
+        std::fs::remove_file(folder.path("plain")).unwrap();
+        folder
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.path().join(name).to_str().unwrap().to_owned()
+    }
+
+    fn json(&self) -> Value {
+        serde_json::from_slice(&std::fs::read(self.path("json")).unwrap()).unwrap()
+    }
+}
+
+fn content() -> Vec<u8> {
+    (0..40_000_u32).flat_map(|n| (n / 7).to_le_bytes()).collect()
+}
+
+#[test]
+fn it_decodes_beside_the_source_and_removes_it_when_asked() {
+    for (format, packed) in [(Format::Zstd, "plain.zst"), (Format::Lz4, "plain.lz4")] {
+        let folder = Folder::with(&content(), format, packed);
+        run(args(&[&folder.path(packed), "--remove-source", "--json", &folder.path("json")])).unwrap();
+        assert_eq!(std::fs::read(folder.path("plain")).unwrap(), content());
+        assert!(!std::path::Path::new(&folder.path(packed)).exists());
+        let file = &folder.json()["files"][0];
+        assert_eq!((&file["verified"], &file["source_removed"]), (&Value::Bool(true), &Value::Bool(true)));
+        assert_eq!(folder.json()["schema"], "gannet/decompress/1");
+    }
+}
+
+#[test]
+fn a_test_writes_nothing_and_tells_damage() {
+    let folder = Folder::with(&content(), Format::Zstd, "a.zst");
+    run(args(&["--test", &folder.path("a.zst")])).unwrap();
+    let mut bytes = std::fs::read(folder.path("a.zst")).unwrap();
+    bytes[1000] ^= 1;
+    std::fs::write(folder.path("a.zst"), bytes).unwrap();
+    run(args(&["--test", &folder.path("a.zst")])).unwrap_err();
+    assert_eq!(std::fs::read_dir(folder.0.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_part_is_the_part() {
+    let folder = Folder::with(&content(), Format::Lz4, "a.lz4");
+    for (text, part) in [("100..25000", 100..25_000), ("..7", 0..7), ("159990..", 159_990..160_000), ("5..5", 5..5)] {
+        run(args(&["--range", text, "--force", &folder.path("a.lz4"), &folder.path("part")])).unwrap();
+        assert_eq!(std::fs::read(folder.path("part")).unwrap(), content()[part]);
+    }
+    run(args(&["--range", "0..160001", &folder.path("a.lz4"), &folder.path("other")])).unwrap_err();
+    range("5").unwrap_err();
+    range("6..5").unwrap_err();
+}
+
+#[test]
+fn the_list_has_every_frame() {
+    let folder = Folder::with(&content(), Format::Zstd, "a.zst");
+    run(args(&["--list", &folder.path("a.zst"), "--json", &folder.path("json")])).unwrap();
+    let document = folder.json();
+    let frames = document["files"][0]["frames"].as_array().unwrap();
+    let kinds: Vec<_> = frames.iter().map(|frame| frame["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds.len(), 18);
+    assert_eq!((kinds[0], kinds[1], kinds[17]), ("promise", "zstd", "seek_table"));
+    let content: u64 = frames.iter().filter(|f| f["kind"] == "zstd").map(|f| f["content_bytes"].as_u64().unwrap()).sum();
+    assert_eq!(content, 160_000);
+}
