@@ -97,6 +97,17 @@ pub fn confidence(text: &str) -> Result<f64, String> {
     }
 }
 
+/// A number of seconds from a millisecond to ten minutes.
+///
+/// # Errors
+/// Anything else.
+pub fn seconds(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(seconds) if (0.001..=600.0).contains(&seconds) => Ok(seconds),
+        _ => Err("must be a number of seconds from 0.001 to 600".into()),
+    }
+}
+
 /// A count from 1 to `most`.
 ///
 /// # Errors
@@ -132,6 +143,14 @@ mod tests {
         assert_eq!("1..4".parse(), Ok(ThreadList(vec![1, 2, 3, 4])));
         for bad in ["0", "", "1,", "3-1", "a", "1-", "1025", "1-99999999999"] {
             assert!(bad.parse::<ThreadList>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn short_times() {
+        assert_eq!(seconds("0.5"), Ok(0.5));
+        for bad in ["0", "601", "nan", "-1", "1s"] {
+            assert!(seconds(bad).is_err(), "{bad}");
         }
     }
 

@@ -35,7 +35,7 @@ pub(crate) fn apply(request: &Request, undo: bool) -> Result<(Applied, Saved), E
             }
         }
     }
-    let cpus = request.cpus.as_ref().map(|cpus| cpus.intersection(&before.cpus));
+    let cpus = allowed(request, &before)?;
     let saved = Saved { attr, io_priority, cpus: cpus.as_ref().map(|_| before.cpus.clone()) };
     if let Err(error) = carry_out(&plan, &attr, io_priority, cpus.as_ref()) {
         // Whatever was done before the refusal is undone; the refusal is the error to tell.
@@ -65,9 +65,19 @@ pub(crate) fn request_before_exec(command: &mut std::process::Command, request: 
     let attr = sys::sched_getattr()?;
     let before = describe(&attr, sys::ioprio_get()?, sys::affinity()?);
     let plan = Plan::new(request, &before);
-    let cpus = request.cpus.as_ref().map(|cpus| cpus.intersection(&before.cpus));
+    let cpus = allowed(request, &before)?;
     sys::before_exec(command, &attributes(&plan, &attr), plan.io_priority.to_raw(), cpus);
     Ok(())
+}
+
+/// Those of the CPUs asked for that the thread may use.
+fn allowed(request: &Request, before: &LinuxThread) -> Result<Option<CpuSet>, Error> {
+    let Some(cpus) = &request.cpus else { return Ok(None) };
+    let cpus = cpus.intersection(&before.cpus);
+    if cpus.is_empty() {
+        return Err(Error::NotAvailable { what: "a restriction to these CPUs", reason: "the thread may use none of them" });
+    }
+    Ok(Some(cpus))
 }
 
 fn carry_out(plan: &Plan, before: &SchedAttr, io_priority: u32, cpus: Option<&CpuSet>) -> Result<(), Error> {

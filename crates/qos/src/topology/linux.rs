@@ -46,6 +46,8 @@ struct Cpu {
     package: Option<i64>,
     /// 1024 is the machine's biggest.
     capacity: Option<u64>,
+    /// Highest performance the firmware states, on a scale of its own; cores of one kind differ a little.
+    highest: Option<u64>,
     max_khz: Option<u64>,
 }
 
@@ -65,6 +67,7 @@ impl Cpu {
             cluster,
             package: parsed(&topology.join("physical_package_id")).filter(|id| *id >= 0),
             capacity: parsed(&folder.join("cpu_capacity")),
+            highest: parsed(&folder.join("acpi_cppc/highest_perf")).filter(|highest| *highest > 0),
             max_khz: parsed(&folder.join("cpufreq/cpuinfo_max_freq")),
         }
     }
@@ -82,12 +85,14 @@ fn levels(root: &Path, cpus: &[Cpu], caches: &[Cache]) -> Vec<CoreLevel> {
         };
         groups.entry(name).or_default().push(cpu);
     }
-    let biggest = cpus.iter().filter_map(|cpu| cpu.capacity).max();
+    // Relative speed: by the kernel's capacity, else by what the firmware states.
+    let speed = |cpu: &Cpu| cpu.capacity.or(cpu.highest);
+    let biggest = cpus.iter().filter_map(speed).max();
     let mut levels: Vec<CoreLevel> = groups
         .into_iter()
         .map(|(name, members)| {
             let set: CpuSet = members.iter().map(|cpu| cpu.number).collect();
-            let capacity = members.iter().filter_map(|cpu| cpu.capacity).max();
+            let capacity = members.iter().filter_map(|cpu| speed(cpu)).max();
             let first = members[0].number;
             let size = |level, kinds: &[CacheKind]| {
                 caches.iter().find(|cache| cache.level == level && kinds.contains(&cache.kind) && cache.cpus.contains(first))

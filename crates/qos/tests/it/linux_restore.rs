@@ -114,3 +114,13 @@ fn a_wrong_relative_priority_is_refused() {
         assert!(message.contains(&wrong.to_string()), "{message}");
     }
 }
+
+#[test]
+fn cpus_that_are_not_there_are_refused() {
+    let before = now();
+    for cpus in [gannet_qos::CpuSet::new(), [60_000].into_iter().collect()] {
+        let error = enter(Request::new(QosClass::Utility).cpus(cpus)).unwrap_err();
+        assert!(error.to_string().contains("none of them"), "{error}");
+    }
+    assert_eq!(now(), before);
+}

@@ -7,6 +7,8 @@ mod linux_effects;
 #[cfg(target_os = "linux")]
 mod linux_restore;
 #[cfg(target_os = "linux")]
+mod linux_sampler;
+#[cfg(target_os = "linux")]
 mod linux_tools;
 mod probes;
 mod recorded;

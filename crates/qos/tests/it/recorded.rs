@@ -152,7 +152,9 @@ pub(crate) fn alder_lake() -> Tree {
     let tree = Tree::new("0-23", "0-23");
     tree.cores(0..16, 2, 0, 0).cores(16..24, 1, 4, 0);
     tree.each(0..16, "cpufreq/cpuinfo_max_freq", "5100000").each(16..24, "cpufreq/cpuinfo_max_freq", "3900000");
+    tree.each(0..16, "acpi_cppc/highest_perf", "68").each(16..24, "acpi_cppc/highest_perf", "42");
     // Two favoured cores of the same kind.
+    tree.each(8..12, "acpi_cppc/highest_perf", "70");
     tree.each(8..12, "cpufreq/cpuinfo_max_freq", "5200000");
     tree.cache(0..16, 0, (1, "Data", "48K"), 2).cache(16..24, 0, (1, "Data", "32K"), 1);
     tree.cache(0..16, 1, (1, "Instruction", "32K"), 2).cache(16..24, 1, (1, "Instruction", "64K"), 1);

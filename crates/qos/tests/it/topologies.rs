@@ -30,6 +30,7 @@ fn alder_lake_has_two_kinds_whatever_its_favoured_cores() {
     assert_eq!((fast.l1d_bytes, fast.l2_bytes, fast.cpus_per_l2), (Some(48 << 10), Some(1280 << 10), Some(2)));
     assert_eq!((slow.l1i_bytes, slow.l2_bytes, slow.cpus_per_l2), (Some(64 << 10), Some(2 << 20), Some(4)));
     assert_eq!((fast.l3_bytes, fast.max_frequency_hz), (Some(30 << 20), Some(5_200_000_000)));
+    assert_eq!((fast.capacity, slow.capacity), (Some(1.0), Some(0.6)));
     assert_eq!(topology.clusters.iter().map(ToString::to_string).collect::<Vec<_>>(), ["16-19", "20-23"]);
     // 8 pairs and 8 singles of both kinds of level 1, 8 + 2 of level 2, one of level 3.
     assert_eq!(topology.caches.len(), 2 * 16 + 10 + 1);

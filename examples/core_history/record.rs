@@ -1,0 +1,206 @@
+//! Watching.
+
+use std::ffi::OsString;
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+use qos::{Activity, Calibration, CpuLoad, ProcessUsage, Resolution, ThreadPlace, Topology};
+use support::cli::Failure;
+use support::interrupt;
+
+use crate::show::Live;
+
+/// What was seen.
+pub(crate) struct History {
+    pub(crate) interval: Duration,
+    pub(crate) resolution: Resolution,
+    pub(crate) command: Vec<String>,
+    /// The command's exit status; `None` without a command.
+    pub(crate) exit_code: Option<i32>,
+    /// End of each reading, in s since the start.
+    pub(crate) times: Vec<f64>,
+    /// By level, then cluster, then number.
+    pub(crate) cpus: Vec<Cpu>,
+    /// Threads of the command seen on another CPU than before, or why that can't be had.
+    pub(crate) migrations: Result<usize, String>,
+    /// What the command used by level, or why that can't be had.
+    pub(crate) usage: Result<ProcessUsage, String>,
+}
+
+/// One CPU's history.
+pub(crate) struct Cpu {
+    pub(crate) cpu: usize,
+    /// Index and name of its level, where known.
+    pub(crate) level: Option<(usize, String)>,
+    /// Which cluster, where known.
+    pub(crate) cluster: Option<usize>,
+    /// Busy share of each reading; `None` while the CPU was offline.
+    pub(crate) busy: Vec<Option<f64>>,
+}
+
+impl Cpu {
+    /// The mean over the readings there are.
+    pub(crate) fn mean(&self) -> Option<f64> {
+        let seen: Vec<f64> = self.busy.iter().copied().flatten().collect();
+        (!seen.is_empty()).then(|| seen.iter().sum::<f64>() / seen.len() as f64)
+    }
+}
+
+/// The command, which is ended with the watching.
+struct Watched(Child);
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        // Nothing happens to a process that has ended and was waited for.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+pub(crate) fn watch(
+    topology: &Topology,
+    interval: Duration,
+    duration: Duration,
+    command: &[OsString],
+    live: bool,
+) -> Result<History, Failure> {
+    let mut activity = Activity::start()?;
+    let mut calibration = Calibration::new();
+    let start = Instant::now();
+    let mut child = start_command(command)?;
+    let mut history = History {
+        interval,
+        resolution: activity.resolution(),
+        command: command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+        exit_code: None,
+        times: Vec::new(),
+        cpus: Vec::new(),
+        migrations: Err("no command was watched".into()),
+        usage: Err("no command was watched".into()),
+    };
+    let mut places: Vec<ThreadPlace> = Vec::new();
+    let mut view = live.then(Live::new);
+    for reading in 1u32.. {
+        interrupt::check()?;
+        std::thread::sleep((start + interval * reading).saturating_duration_since(Instant::now()));
+        calibration.observe(topology);
+        history.add(start.elapsed().as_secs_f64(), &activity.loads()?);
+        if let Some(Watched(child)) = &mut child {
+            history.add_command(child.id(), &mut places);
+            if let Some(status) = child.try_wait().map_err(|error| Failure::run(format!("waiting for the command: {error}")))? {
+                history.exit_code = Some(status.code().unwrap_or(-1));
+                break;
+            }
+        } else if start.elapsed() >= duration {
+            break;
+        }
+        if let Some(view) = &mut view {
+            history.arrange(topology, &calibration);
+            view.draw(&history);
+        }
+    }
+    drop(view);
+    history.arrange(topology, &calibration);
+    Ok(history)
+}
+
+fn start_command(command: &[OsString]) -> Result<Option<Watched>, Failure> {
+    let Some((program, arguments)) = command.split_first() else { return Ok(None) };
+    let child = Command::new(program).args(arguments).spawn();
+    child.map(|child| Some(Watched(child))).map_err(|error| Failure::run(format!("cannot start {}: {error}", program.to_string_lossy())))
+}
+
+impl History {
+    fn add(&mut self, time: f64, loads: &[CpuLoad]) {
+        let before = self.times.len();
+        self.times.push(time);
+        for load in loads {
+            let place = match self.cpus.iter().position(|cpu| cpu.cpu == load.cpu) {
+                Some(place) => place,
+                None => {
+                    self.cpus.push(Cpu { cpu: load.cpu, level: None, cluster: None, busy: vec![None; before] });
+                    self.cpus.len() - 1
+                }
+            };
+            self.cpus[place].busy.push(Some(load.busy));
+        }
+        for cpu in &mut self.cpus {
+            cpu.busy.resize(before + 1, None);
+        }
+    }
+
+    fn add_command(&mut self, pid: u32, places: &mut Vec<ThreadPlace>) {
+        match qos::thread_places(pid) {
+            Ok(now) => {
+                let moved = qos::migrations(places, &now);
+                self.migrations = Ok(self.migrations.as_ref().map_or(moved, |so_far| so_far + moved));
+                *places = now;
+            }
+            Err(error) if self.migrations.is_err() => self.migrations = Err(support::cli::chain(&error)),
+            // The command has ended.
+            Err(_) => {}
+        }
+        match ProcessUsage::of(pid) {
+            Ok(usage) => self.usage = Ok(usage),
+            Err(error) if self.usage.is_err() => self.usage = Err(support::cli::chain(&error)),
+            Err(_) => {}
+        }
+    }
+
+    /// Sorts the CPUs by level, cluster and number.
+    fn arrange(&mut self, topology: &Topology, calibration: &Calibration) {
+        for cpu in &mut self.cpus {
+            let level = topology.level_of(cpu.cpu).or_else(|| calibration.level_of(cpu.cpu));
+            cpu.level = level.and_then(|index| topology.levels.get(index)).map(|level| (level.index, level.name.clone()));
+            cpu.cluster = topology.clusters.iter().position(|cluster| cluster.contains(cpu.cpu));
+        }
+        self.cpus.sort_by_key(|cpu| (cpu.level.as_ref().map_or(usize::MAX, |level| level.0), cpu.cluster, cpu.cpu));
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    pub(crate) fn history() -> History {
+        let busy = |values: &[f64]| values.iter().map(|value| Some(*value)).collect();
+        History {
+            interval: Duration::from_millis(100),
+            resolution: Resolution::IdleTimes,
+            command: vec!["true".into()],
+            exit_code: Some(0),
+            times: vec![0.1, 0.2, 0.3],
+            cpus: vec![
+                Cpu { cpu: 1, level: None, cluster: None, busy: busy(&[1.0, 0.5, 0.0]) },
+                Cpu { cpu: 0, level: None, cluster: None, busy: busy(&[0.0, 0.0, 0.25]) },
+            ],
+            migrations: Ok(2),
+            usage: Err("only Apple systems have it".into()),
+        }
+    }
+
+    #[test]
+    fn cpus_are_grouped_by_level_and_may_come_and_go() {
+        let mut seen = history();
+        let text = "hw.logicalcpu: 2\nhw.nperflevels: 2\nhw.perflevel0.name: Performance\nhw.perflevel0.logicalcpu: 1\n\
+                    hw.perflevel0.physicalcpu: 1\nhw.perflevel1.name: Efficiency\nhw.perflevel1.logicalcpu: 1\nhw.perflevel1.physicalcpu: 1\n";
+        let topology = Topology::from_sysctl(text).unwrap();
+        let mut calibration = Calibration::new();
+        let at = |fast, slow| [fast, slow].map(|ns| qos::LevelCounters::new(ns, None, None, None));
+        calibration.learn((1, &at(0, 0)), (1, &at(9, 0)));
+        calibration.learn((0, &at(9, 0)), (0, &at(9, 9)));
+        seen.arrange(&topology, &calibration);
+        let order: Vec<_> = seen.cpus.iter().map(|cpu| (cpu.cpu, cpu.level.clone().unwrap().1)).collect();
+        assert_eq!(order, [(1, "Performance".into()), (0, "Efficiency".into())]);
+        assert_eq!((seen.cpus[0].mean(), seen.cpus[1].mean()), (Some(0.5), Some(0.25 / 3.0)));
+        seen.add(0.4, &[]);
+        assert!(seen.cpus.iter().all(|cpu| cpu.busy.len() == 4 && cpu.busy[3].is_none()));
+    }
+
+    #[test]
+    fn a_missing_command_is_named() {
+        let command = [OsString::from("no-such-command-anywhere")];
+        let Err(Failure::Run(message)) = start_command(&command) else { panic!("must fail") };
+        assert!(message.contains("no-such-command-anywhere"), "{message}");
+    }
+}

@@ -1,0 +1,185 @@
+//! The history live, for people, as JSON, and as a page.
+
+use std::io::Write;
+
+use qos::Resolution;
+use serde_json::{Value, json};
+use support::json::number;
+use support::machine::Facts;
+use support::page::Page;
+use support::print::Printer;
+use support::units;
+
+use crate::record::{Cpu, History};
+use crate::strip;
+
+/// Readings shown beside each other.
+const COLUMNS: usize = 60;
+const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/// A view on standard error that is drawn over again.
+pub(crate) struct Live {
+    lines: usize,
+}
+
+impl Live {
+    pub(crate) fn new() -> Self {
+        Live { lines: 0 }
+    }
+
+    pub(crate) fn draw(&mut self, history: &History) {
+        let mut text = String::new();
+        if self.lines > 0 {
+            text.push_str(&format!("\x1b[{}A", self.lines));
+        }
+        for cpu in &history.cpus {
+            text.push_str(&format!("\x1b[2K{}\n", line(cpu)));
+        }
+        self.lines = history.cpus.len();
+        // A closed terminal is no reason to stop watching.
+        let _ = std::io::stderr().lock().write_all(text.as_bytes());
+    }
+}
+
+/// The last readings of a CPU as blocks.
+fn line(cpu: &Cpu) -> String {
+    let blocks: String = cpu.busy[cpu.busy.len().saturating_sub(COLUMNS)..]
+        .iter()
+        .map(|busy| busy.map_or('×', |busy| BLOCKS[(busy * 8.0).round() as usize % BLOCKS.len()]))
+        .collect();
+    let level = cpu.level.as_ref().map_or("", |(_, name)| name.as_str());
+    let now = cpu.busy.last().copied().flatten().map_or_else(|| "off".into(), units::percent);
+    format!("CPU {:<3} {level:<12} {now:>5} {blocks}", cpu.cpu)
+}
+
+fn resolution(history: &History) -> &'static str {
+    match history.resolution {
+        Resolution::IdleTimes => "idle times in µs, filled in by ticks of 10 ms while a CPU sleeps through",
+        Resolution::Ticks => "ticks of 10 ms",
+        _ => "not known",
+    }
+}
+
+const HEAD: [&str; 5] = ["CPU", "level", "cluster", "mean", "most"];
+
+fn rows(history: &History) -> Vec<Vec<String>> {
+    let dash = || "–".to_string();
+    history
+        .cpus
+        .iter()
+        .map(|cpu| {
+            let most = cpu.busy.iter().copied().flatten().reduce(f64::max);
+            vec![
+                cpu.cpu.to_string(),
+                cpu.level.as_ref().map_or_else(dash, |(_, name)| name.clone()),
+                cpu.cluster.map_or_else(dash, |cluster| cluster.to_string()),
+                cpu.mean().map_or_else(dash, units::percent),
+                most.map_or_else(dash, units::percent),
+            ]
+        })
+        .collect()
+}
+
+fn notes(history: &History) -> Vec<String> {
+    let mut notes = vec![format!(
+        "{} readings, one every {}; source: {}.",
+        history.times.len(),
+        units::duration(history.interval),
+        resolution(history)
+    )];
+    if let Ok(count) = &history.migrations {
+        notes.push(format!("The command's threads were seen on another CPU than at the reading before {count} times (a lower bound)."));
+    }
+    if let Ok(usage) = &history.usage {
+        if let Some(fast) = usage.performance {
+            let share = fast.time.as_secs_f64() / usage.total.time.as_secs_f64();
+            notes.push(format!("The command spent {} of its CPU time on performance cores.", units::percent(share)));
+        }
+    }
+    notes
+}
+
+pub(crate) fn print(out: &mut Printer, history: &History) {
+    out.table(&HEAD, &rows(history));
+    for note in notes(history) {
+        out.line(note);
+    }
+}
+
+pub(crate) fn document(facts: &Facts, history: &History) -> Value {
+    let cpus: Vec<Value> = history
+        .cpus
+        .iter()
+        .map(|cpu| {
+            json!({
+                "cpu": cpu.cpu,
+                "level": cpu.level.as_ref().map(|level| level.0),
+                "level_name": cpu.level.as_ref().map(|level| &level.1),
+                "cluster": cpu.cluster,
+                "mean_busy": cpu.mean().map(number),
+                "busy": cpu.busy,
+            })
+        })
+        .collect();
+    let settings = json!({
+        "interval_seconds": number(history.interval.as_secs_f64()),
+        "command": if history.command.is_empty() { Value::Null } else { json!(history.command) },
+    });
+    let results = vec![
+        ("resolution", json!(history.resolution)),
+        ("resolution_text", json!(resolution(history))),
+        ("times_seconds", json!(history.times)),
+        ("cpus", json!(cpus)),
+        ("migrations", json!(history.migrations.as_ref().ok())),
+        ("migrations_reason", json!(history.migrations.as_ref().err())),
+        ("usage", json!(history.usage.as_ref().ok())),
+        ("usage_reason", json!(history.usage.as_ref().err())),
+        ("exit_code", json!(history.exit_code)),
+    ];
+    support::json::document("gannet/core_history/1", facts.json(), settings, results)
+}
+
+pub(crate) fn page(facts: &Facts, history: &History) -> Page {
+    let mut page = Page::new("How busy every core was");
+    page.lead(&notes(history));
+    page.figure(&strip::svg(history).replace(" xmlns=\"http://www.w3.org/2000/svg\"", ""), "A row for each CPU, the darker the busier.");
+    page.table(&HEAD, &rows(history));
+    page.heading("Machine");
+    page.table(&["", ""], &facts.lines().into_iter().map(|(label, value)| vec![label, value]).collect::<Vec<_>>());
+    page
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::tests::history;
+
+    #[test]
+    fn the_document_has_its_fields() {
+        let value = document(&Facts::detect(), &history());
+        assert_eq!(value["schema"], "gannet/core_history/1");
+        assert_eq!(value["times_seconds"].as_array().unwrap().len(), 3);
+        assert_eq!(value["cpus"][0]["busy"], json!([1.0, 0.5, 0.0]));
+        assert_eq!(value["cpus"][0]["mean_busy"], 0.5);
+        assert_eq!((&value["migrations"], &value["migrations_reason"]), (&json!(2), &Value::Null));
+        assert!(value["usage"].is_null() && value["usage_reason"].is_string());
+        assert_eq!(value["settings"]["interval_seconds"], 0.1);
+        for field in ["resolution", "resolution_text", "exit_code"] {
+            assert!(!value[field].is_null(), "{field}");
+        }
+    }
+
+    #[test]
+    fn a_line_shows_the_last_readings() {
+        let mut cpu = history().cpus.remove(0);
+        assert_eq!(line(&cpu), format!("CPU 1{}0 % █▄ ", " ".repeat(18)));
+        cpu.busy.push(None);
+        assert!(line(&cpu).contains("off") && line(&cpu).ends_with('×'));
+    }
+
+    #[test]
+    fn the_page_needs_nothing_else() {
+        let html = page(&Facts::detect(), &history()).html();
+        assert!(html.contains("<svg") && !html.contains("http:"));
+    }
+}

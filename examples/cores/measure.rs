@@ -1,0 +1,113 @@
+//! The runs.
+
+use std::sync::{Arc, Barrier};
+use std::thread::Builder;
+
+use qos::{Applied, Meter, Observed, Probe, QosClass, Request, Topology, Workload};
+use support::cli::Failure;
+use support::interrupt;
+use support::progress::Progress;
+
+use crate::Settings;
+
+/// A kind of work at a class on several numbers of threads.
+pub(crate) struct Series {
+    pub(crate) workload: Workload,
+    pub(crate) class: QosClass,
+    pub(crate) loops: u64,
+    pub(crate) runs: Vec<Run>,
+    pub(crate) applied: Option<Applied>,
+}
+
+/// One run on so many threads at once.
+pub(crate) struct Run {
+    pub(crate) threads: usize,
+    /// Of each thread, in s.
+    pub(crate) seconds: Vec<f64>,
+    pub(crate) observed: Vec<Observed>,
+}
+
+impl Run {
+    pub(crate) fn total(&self) -> f64 {
+        self.seconds.iter().sum()
+    }
+
+    /// The slowest thread's time.
+    pub(crate) fn wall(&self) -> f64 {
+        self.seconds.iter().copied().fold(0.0, f64::max)
+    }
+
+    /// Share of the CPU time of all threads at each level.
+    pub(crate) fn shares(&self) -> Vec<(String, f64)> {
+        let mut shares: Vec<(String, f64)> = Vec::new();
+        for level in self.observed.iter().flat_map(|observed| &observed.levels) {
+            let time = level.time.as_secs_f64();
+            match shares.iter_mut().find(|(name, _)| *name == level.name) {
+                Some((_, sum)) => *sum += time,
+                None => shares.push((level.name.clone(), time)),
+            }
+        }
+        let all: f64 = shares.iter().map(|(_, time)| time).sum();
+        shares.iter_mut().for_each(|(_, time)| *time /= all);
+        shares.retain(|(_, share)| share.is_finite());
+        shares
+    }
+}
+
+pub(crate) fn series(
+    settings: &Settings,
+    probe: &Probe,
+    class: QosClass,
+    loops: u64,
+    topology: &Topology,
+    progress: &Progress,
+) -> Result<Series, Failure> {
+    let mut series = Series { workload: probe.workload(), class, loops, runs: Vec::new(), applied: None };
+    let request = Request::new(class).profile(settings.profile);
+    for _ in 0..settings.repeats {
+        for &threads in &settings.threads {
+            interrupt::check()?;
+            let (run, applied) = once(probe, &request, loops, threads, topology)?;
+            series.runs.push(run);
+            series.applied = Some(applied);
+            progress.add(1);
+        }
+    }
+    Ok(series)
+}
+
+fn once(probe: &Probe, request: &Request, loops: u64, threads: usize, topology: &Topology) -> Result<(Run, Applied), Failure> {
+    let barrier = Arc::new(Barrier::new(threads));
+    let mut handles = Vec::with_capacity(threads);
+    for index in 0..threads {
+        let (probe, topology, at_start) = (probe.clone(), topology.clone(), Arc::clone(&barrier));
+        let work = move || -> Result<_, qos::Error> {
+            let _ = probe.run(loops.min(1 << 16));
+            at_start.wait();
+            let meter = Meter::start(&topology)?;
+            let time = probe.time(loops);
+            Ok((time.as_secs_f64(), meter.stop()?))
+        };
+        match qos::spawn(Builder::new().name(format!("probe {index}")), request.clone(), work) {
+            Ok(handle) => handles.push(handle),
+            Err(error) => {
+                // Those already started wait for their number to be complete.
+                (index..threads).for_each(|_| {
+                    let barrier = Arc::clone(&barrier);
+                    std::thread::spawn(move || barrier.wait());
+                });
+                return Err(error.into());
+            }
+        }
+    }
+    let mut run = Run { threads, seconds: Vec::new(), observed: Vec::new() };
+    let mut last = None;
+    for (handle, applied) in handles {
+        let (seconds, observed) = handle.join().map_err(|_| Failure::run("a run panicked"))??;
+        run.seconds.push(seconds);
+        run.observed.push(observed);
+        last = Some(applied);
+    }
+    let applied = last.ok_or_else(|| Failure::run("no thread was started"))?;
+    Ok((run, applied))
+}
