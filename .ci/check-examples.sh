@@ -86,9 +86,15 @@ use_qos_effect() {
     json qos_effect "$work/qos.json" 'len(d["classes"]) == 5' 'all(len(c["seconds"]) == 2 for c in d["classes"])'
 }
 
+use_cores() {
+    program cores --threads 1,2 --workloads integer --seconds 0.05 --repeats 1 --json - >"$work/cores.json"
+    json cores "$work/cores.json"
+}
+
 use_core_history() {
-    program core_history --json "$work/history.json" -- sleep 1 >/dev/null
-    json core_history "$work/history.json"
+    program core_history --quiet --json "$work/history.json" --report "$work/history.html" -- sleep 0.5 >/dev/null
+    json core_history "$work/history.json" 'len(d["cpus"]) >= 1'
+    grep -q '<svg' "$work/history.html"
 }
 
 use_disk_speed() {

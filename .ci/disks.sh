@@ -11,11 +11,11 @@ slowfs_up() {
     [ -e /dev/fuse ] || skip "no FUSE here"
     apt_needs fuse3 || skip "fuse3 cannot be installed"
     if [ -z "${slowfs:-}" ]; then
-        # A copy: the folder beside the checkout may be read-only, and its lock file stays as it is.
-        mkdir -p "$work/slowfs-source"
-        cp -r "$source/." "$work/slowfs-source/"
-        chmod -R u+w "$work/slowfs-source"
-        CARGO_TARGET_DIR=$tools/slowfs-target cargo build --release --quiet --locked --manifest-path "$work/slowfs-source/Cargo.toml"
+        # A copy, because the folder beside the checkout may be read-only; it keeps its times, so that it is built once.
+        mkdir -p "$tools/slowfs-source"
+        cp -r --preserve=timestamps "$source/." "$tools/slowfs-source/"
+        chmod -R u+w "$tools/slowfs-source"
+        CARGO_TARGET_DIR=$tools/slowfs-target cargo build --release --quiet --locked --manifest-path "$tools/slowfs-source/Cargo.toml"
         slowfs=$tools/slowfs-target/release/slowfs
     fi
     slowfs_mount=$1
