@@ -23,7 +23,9 @@ fn a_thread_on_two_cpus_is_found_on_both() {
             // A quarter of the work on the first CPU, the rest on the second.
             for (cpu, times) in [(first, 1), (second, 3)] {
                 let guard = enter(Request::default().cpus([cpu].into_iter().collect())).unwrap();
-                (0..times).for_each(|_| drop(std::hint::black_box(probe.run(loops))));
+                for _ in 0..times {
+                    let _ = probe.run(loops);
+                }
                 guard.leave().unwrap();
             }
             let observed = meter.stop().unwrap();
