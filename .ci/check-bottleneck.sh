@@ -125,6 +125,8 @@ part_loop() {
     empty "$folder"
 }
 
+quietly() { "$@" >/dev/null; }
+
 part_errors() {
     local d=$work/d
     mkdir "$d"
@@ -135,7 +137,7 @@ part_errors() {
     fails 1 program bottleneck "$work" --dir "$d"
     fails 1 program bottleneck "$work/data" --dir "$work/absent"
     fails 1 program bottleneck "$work/data" --dir "$work/data"
-    fails 1 program bottleneck "$work/data" --dir "$d" --threads 1 --repeats 1 --json "$work/absent/x.json"
+    fails 1 quietly program bottleneck "$work/data" --dir "$d" --threads 1 --repeats 1 --json "$work/absent/x.json"
     fails 2 program bottleneck "$work/data" --dir "$d" --threads 0
     fails 2 program bottleneck "$work/data" --dir "$d" --threads two
     fails 2 program bottleneck "$work/data" --dir "$d" --codec gzip
