@@ -99,7 +99,6 @@ pub(crate) fn watch(
             view.draw(&history);
         }
     }
-    drop(view);
     history.arrange(topology, &calibration);
     Ok(history)
 }

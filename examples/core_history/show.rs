@@ -90,11 +90,12 @@ fn notes(history: &History) -> Vec<String> {
     if let Ok(count) = &history.migrations {
         notes.push(format!("The command's threads were seen on another CPU than at the reading before {count} times (a lower bound)."));
     }
-    if let Ok(usage) = &history.usage {
-        if let Some(fast) = usage.performance {
-            let share = fast.time.as_secs_f64() / usage.total.time.as_secs_f64();
-            notes.push(format!("The command spent {} of its CPU time on performance cores.", units::percent(share)));
-        }
+    if let Ok(usage) = &history.usage
+        && let Some(fast) = usage.performance
+        && !usage.total.time.is_zero()
+    {
+        let share = fast.time.as_secs_f64() / usage.total.time.as_secs_f64();
+        notes.push(format!("The command spent {} of its CPU time on performance cores.", units::percent(share)));
     }
     notes
 }
