@@ -27,8 +27,6 @@ pub(crate) struct Entry {
     pub(crate) compressed: u32,
     /// Bytes it decodes to; 0 for a skippable frame.
     pub(crate) decompressed: u32,
-    /// Low half of XXH64 of the decoded bytes, if the table has checksums.
-    pub(crate) checksum: Option<u32>,
 }
 
 /// Collects entries while a file is written. Uses 8 bytes of memory per frame.
@@ -106,11 +104,7 @@ impl Footer {
 
     /// One entry, from its `entry_len` bytes.
     pub(crate) fn entry(self, bytes: &[u8]) -> Option<Entry> {
-        Some(Entry {
-            compressed: u32_at(bytes, 0)?,
-            decompressed: u32_at(bytes, 4)?,
-            checksum: if self.checksums { Some(u32_at(bytes, 8)?) } else { None },
-        })
+        Some(Entry { compressed: u32_at(bytes, 0)?, decompressed: u32_at(bytes, 4)? })
     }
 }
 
@@ -140,7 +134,7 @@ mod tests {
         assert!(!footer.matches(0x184D_2A5E, 24));
         assert!(!footer.matches(0x184D_2A5D, 25));
         let entry = footer.entry(&expected[16..24]).unwrap();
-        assert_eq!((entry.compressed, entry.decompressed, entry.checksum), (0x0102, 0x0304, None));
+        assert_eq!((entry.compressed, entry.decompressed), (0x0102, 0x0304));
     }
 
     #[test]
@@ -148,7 +142,7 @@ mod tests {
         let footer = Footer::parse(&[1, 0, 0, 0, 0x83, 0xB1, 0xEA, 0x92, 0x8F]).unwrap();
         assert_eq!((footer.entry_len(), footer.frame_len()), (12, 29));
         let entry = footer.entry(&[1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0]).unwrap();
-        assert_eq!(entry.checksum, Some(3));
+        assert_eq!((entry.compressed, entry.decompressed), (1, 2));
     }
 
     #[test]

@@ -71,16 +71,6 @@ impl<R: Read + Seek> Bytes<R> {
     }
 }
 
-impl<R> Bytes<R> {
-    /// The reader of a stream or of what can be read at any offset.
-    pub(crate) fn into_reader(self) -> Option<R> {
-        match self.from {
-            Origin::File { .. } => None,
-            Origin::Seek { reader, .. } | Origin::Stream { reader, .. } => Some(reader),
-        }
-    }
-}
-
 impl<R: Read> Bytes<R> {
     /// A stream, whose first byte has offset 0.
     pub(crate) fn stream(reader: R, meter: Arc<Meter>) -> Self {

@@ -106,3 +106,17 @@ fn dropping_it_early_waits_for_nobody() {
     drop(Decoder::new(Endless(receiver), &Options::new()).unwrap());
     drop(sender);
 }
+
+#[test]
+fn it_works_inside_a_pool_of_one_thread() {
+    let plain = text(100_000, 4);
+    let packed = compressed(&plain, &options(Format::Lz4, 1000));
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let bytes = pool.install(|| {
+        let mut decoder = Decoder::new(Cursor::new(packed), &Options::new().threads(2)).unwrap();
+        let mut bytes = Vec::new();
+        decoder.read_to_end(&mut bytes).unwrap();
+        bytes
+    });
+    assert!(bytes == plain);
+}

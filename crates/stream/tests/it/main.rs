@@ -5,6 +5,7 @@ mod decoder;
 mod disks;
 mod engine;
 mod foreign;
+mod memory;
 mod outputs;
 mod own_files;
 mod random_access;
