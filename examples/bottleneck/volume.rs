@@ -1,12 +1,11 @@
 //! How fast the volume writes and reads, by a short plan of a few seconds.
 
 use std::path::Path;
-use std::time::Duration;
 
 use diskbench::{Direction, Plan, Report, Runner, SyncPolicy};
 use support::cli::Failure;
 use support::interrupt;
-use support::progress::Progress;
+use support::progress::{Progress, ticking};
 
 use crate::args::Settings;
 
@@ -52,22 +51,13 @@ pub(crate) fn measure(settings: &Settings, folder: &Path) -> Result<Facts, Failu
     let watch = runner.watch();
     let bar = Progress::bytes(watch.planned_bytes());
     bar.message("timing the volume");
-    let (done, running) = std::sync::mpsc::channel::<()>();
-    let (shown, watched) = (&bar, &watch);
-    let failure = std::thread::scope(|scope| {
-        scope.spawn(move || {
-            // Ends when the sender goes.
-            while running.recv_timeout(Duration::from_millis(100)) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
-                shown.set(watched.done_bytes());
-                if interrupt::requested() {
-                    watched.cancel();
-                }
-            }
-        });
-        let failure = (&mut runner).find_map(Result::err);
-        drop(done);
-        failure
-    });
+    let tick = || {
+        bar.set(watch.done_bytes());
+        if interrupt::requested() {
+            watch.cancel();
+        }
+    };
+    let failure = ticking(tick, || (&mut runner).find_map(Result::err));
     interrupt::check()?;
     if let Some(error) = failure {
         return Err(error.into());

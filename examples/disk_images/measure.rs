@@ -3,14 +3,13 @@
 use std::fs::File;
 use std::io::{Read, Write};
 use std::path::Path;
-use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread::sleep;
 use std::time::Duration;
 
 use diskbench::{Direction, Plan, ReadBack, Report, Reserve, Runner, Volume};
 use support::cli::Failure;
 use support::interrupt;
-use support::progress::Progress;
+use support::progress::{Progress, ticking};
 use support::workdir::WorkDir;
 
 use crate::Args;
@@ -110,19 +109,12 @@ fn fill(args: &Args, folder: &Path) -> Result<u64, Failure> {
 /// All of a run; a signal ends it.
 fn finish(mut runner: Runner) -> Result<Report, Failure> {
     let watch = runner.watch();
-    let (done, running) = channel::<()>();
-    let failure = std::thread::scope(|scope| {
-        scope.spawn(move || {
-            while running.recv_timeout(Duration::from_millis(50)) == Err(RecvTimeoutError::Timeout) {
-                if interrupt::requested() {
-                    watch.cancel();
-                }
-            }
-        });
-        let failure = (&mut runner).find_map(Result::err);
-        drop(done);
-        failure
-    });
+    let tick = || {
+        if interrupt::requested() {
+            watch.cancel();
+        }
+    };
+    let failure = ticking(tick, || (&mut runner).find_map(Result::err));
     interrupt::check()?;
     match failure {
         Some(error) => Err(error.into()),

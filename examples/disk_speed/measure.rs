@@ -1,12 +1,10 @@
 //! The run, with its question before and its progress.
 
 use std::io::{self, BufRead, IsTerminal, Write};
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::time::Duration;
 
 use diskbench::{Runner, Volume};
 use support::cli::Failure;
-use support::progress::Progress;
+use support::progress::{Progress, ticking};
 use support::{interrupt, units};
 
 use crate::args::Args;
@@ -49,27 +47,20 @@ pub(crate) fn run(runner: &mut Runner, args: &Args) -> Result<(), Failure> {
     let watch = runner.watch();
     let bar = Progress::bytes(watch.planned_bytes());
     bar.message(if args.read.is_some() { "reading" } else { "writing" });
-    let (done, running) = channel::<()>();
-    let failure = std::thread::scope(|scope| {
-        let (bar, watch) = (&bar, &watch);
-        scope.spawn(move || {
-            // Ends when the sender goes.
-            while running.recv_timeout(Duration::from_millis(100)) == Err(RecvTimeoutError::Timeout) {
-                bar.set(watch.done_bytes());
-                if interrupt::requested() {
-                    watch.cancel();
-                }
-            }
-        });
-        let mut failure = None;
-        for sample in runner {
-            match sample {
-                Ok(sample) => bar.message(format!("{} {}", sample.direction, units::bytes(sample.size))),
-                Err(error) => failure = Some(error),
-            }
+    let tick = || {
+        bar.set(watch.done_bytes());
+        if interrupt::requested() {
+            watch.cancel();
         }
-        drop(done);
-        failure
+    };
+    let failure = ticking(tick, || {
+        runner.find_map(|sample| match sample {
+            Ok(sample) => {
+                bar.message(format!("{} {}", sample.direction, units::bytes(sample.size)));
+                None
+            }
+            Err(error) => Some(error),
+        })
     });
     interrupt::check()?;
     match failure {

@@ -1,8 +1,25 @@
 //! Progress on a terminal, silence otherwise.
 
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// Does `work` while `tick` is called ten times a second, in a thread of its own.
+pub fn ticking<R>(tick: impl Fn() + Send, work: impl FnOnce() -> R) -> R {
+    let (done, running) = channel::<()>();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            // Ends when the sender goes, with the work or with its panic.
+            while running.recv_timeout(Duration::from_millis(100)) == Err(RecvTimeoutError::Timeout) {
+                tick();
+            }
+        });
+        let result = work();
+        drop(done);
+        result
+    })
+}
 
 /// A bar over bytes with rate and remaining time. It is drawn on standard error and only if that is a terminal.
 #[derive(Debug)]

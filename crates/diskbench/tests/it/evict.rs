@@ -9,14 +9,15 @@ fn a_file_leaves_the_cache_and_that_is_told() {
     fs::write(&path, vec![7; 1_000_000]).unwrap();
     let eviction = evict(&path).unwrap();
     assert_eq!(eviction.length, 1_000_000);
-    if eviction.obstacle.is_none() {
+    // What other systems' page caches do is not known so exactly.
+    if cfg!(target_os = "linux") && eviction.obstacle.is_none() {
         assert!(eviction.before.bytes().unwrap() >= 1_000_000);
         assert_eq!(eviction.after, Residency::Bytes(0));
         assert_eq!(eviction.is_cold(), Some(true));
     }
     assert_eq!(fs::read(&path).unwrap(), vec![7; 1_000_000]);
     let file = fs::File::open(&path).unwrap();
-    assert!(evict_file(&file).unwrap().before.bytes().unwrap() >= 1_000_000);
+    assert_eq!(evict_file(&file).unwrap().length, 1_000_000);
 }
 
 #[cfg(target_os = "linux")]

@@ -56,7 +56,9 @@ fn what_is_cached_or_not_synced_is_never_called_disk_speed() {
     let plan = super::plan(&[4_000_000]).access(Access::Cached).sync(SyncPolicy::None);
     let report = run(&plan, folder.path());
     assert!(report.caveats(Direction::Write).contains(&Caveat::NotSynced));
-    assert!(report.caveats(Direction::Read).contains(&Caveat::Cached));
+    let reads = report.caveats(Direction::Read);
+    // The folder of the build may be in memory itself.
+    assert!(reads.contains(&Caveat::Cached) || reads.contains(&Caveat::Memory), "{reads:?}");
     assert!(report.samples.iter().all(|sample| !sample.is_disk_speed()));
     assert_eq!(report.sync(), Some(SyncPolicy::None));
 }
@@ -135,7 +137,8 @@ fn a_folder_of_others_is_read_and_not_changed() {
             assert_eq!(sample.direction, Direction::Read);
             let zero = sample.bytes != 1_000_003;
             assert_eq!(sample.caveats.contains(&Caveat::Zeros), zero, "{sample:?}");
-            assert_eq!(sample.caveats.contains(&Caveat::Sparse), sample.bytes == 700_000);
+            // A file system may store zeros without blocks, and small files within its tables.
+            assert!(sample.caveats.contains(&Caveat::Sparse) || sample.bytes != 700_000);
         }
         assert_eq!(runner.into_report().ending, Ending::Finished);
     }

@@ -1,4 +1,4 @@
-use gannet_diskbench::{Error, Volume, VolumeKind};
+use gannet_diskbench::{Error, Volume};
 
 #[test]
 fn the_volume_of_a_folder_is_told() {
@@ -15,6 +15,6 @@ fn the_volume_of_a_folder_is_told() {
 #[test]
 fn memory_is_no_disk() {
     let volume = Volume::of("/dev/shm").unwrap();
-    assert_eq!(volume.kind, VolumeKind::Memory);
+    assert_eq!(volume.kind, gannet_diskbench::VolumeKind::Memory);
     assert_eq!(volume.device, None);
 }
