@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use diskbench::{Direction, Plan, Report, Runner, SyncPolicy};
+use diskbench::{Direction, Plan, Report, Reserve, Runner, SyncPolicy};
 use support::cli::Failure;
 use support::interrupt;
 use support::progress::{Progress, ticking};
@@ -47,7 +47,9 @@ pub(crate) const SYNC: SyncPolicy = if cfg!(target_vendor = "apple") { SyncPolic
 
 /// Times the volume that `folder` is on.
 pub(crate) fn measure(settings: &Settings, folder: &Path) -> Result<Facts, Failure> {
-    let mut runner = Runner::new(&Plan::short().seed(settings.seed).sync(SYNC), folder)?;
+    // No reserve: a small disk is to be timed too, and the room for the runs was checked.
+    let plan = Plan::short().seed(settings.seed).sync(SYNC).reserve(Reserve::Bytes(0));
+    let mut runner = Runner::new(&plan, folder)?;
     let watch = runner.watch();
     let bar = Progress::bytes(watch.planned_bytes());
     bar.message("timing the volume");
