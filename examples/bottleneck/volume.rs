@@ -59,7 +59,7 @@ pub(crate) fn measure(settings: &Settings, folder: &Path) -> Result<Facts, Failu
             watch.cancel();
         }
     };
-    let failure = ticking(tick, || (&mut runner).find_map(Result::err));
+    let failure = ticking(tick, || runner.find_map(Result::err));
     interrupt::check()?;
     if let Some(error) = failure {
         return Err(error.into());

@@ -114,7 +114,7 @@ fn finish(mut runner: Runner) -> Result<Report, Failure> {
             watch.cancel();
         }
     };
-    let failure = ticking(tick, || (&mut runner).find_map(Result::err));
+    let failure = ticking(tick, || runner.find_map(Result::err));
     interrupt::check()?;
     match failure {
         Some(error) => Err(error.into()),

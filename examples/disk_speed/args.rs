@@ -170,9 +170,9 @@ macro_rules! choices {
 choices!(AccessName => Access {
     /// Past the page cache by the best way the volume offers
     Uncached => Uncached,
-    /// O_DIRECT on Linux, F_NOCACHE on macOS; an error where it is refused
+    /// `O_DIRECT` on Linux, `F_NOCACHE` on macOS; an error where it is refused
     Direct => Direct,
-    /// RWF_DONTCACHE (Linux 6.14 and later)
+    /// `RWF_DONTCACHE` (Linux 6.14 and later)
     Dontcache => DontCache,
     /// Through the page cache with early write-back, evicted before reading
     Writeback => WriteBack,
@@ -185,9 +185,9 @@ choices!(SyncName => SyncPolicy {
     Fsync => Fsync,
     /// fdatasync
     Fdatasync => Fdatasync,
-    /// F_FULLFSYNC on macOS; fsync elsewhere
+    /// `F_FULLFSYNC` on macOS; fsync elsewhere
     Full => FullFsync,
-    /// F_BARRIERFSYNC on macOS; fsync elsewhere
+    /// `F_BARRIERFSYNC` on macOS; fsync elsewhere
     Barrier => BarrierFsync,
     /// Nothing: not the speed of the disk
     None => None,

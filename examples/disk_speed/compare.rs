@@ -64,6 +64,9 @@ pub(crate) fn run(a: &Path, b: &Path, args: &Args, out: &mut Printer) -> Result<
     out.table(&["", "A", "B", "B / A", "interval", "verdict"], &ratios.iter().map(row).collect::<Vec<_>>());
     for (name, document) in [("A", &left), ("B", &right)] {
         for direction in ["write", "read"] {
+            for caveat in document["summary"][direction]["caveats"].as_array().into_iter().flatten() {
+                out.line(format!("! The {direction} figures of {name} are not the speed of a disk: {}.", caveat.as_str().unwrap_or("?")));
+            }
             if !document["summary"][direction]["changepoint"].is_null() {
                 out.line(format!("! {name} changed its speed while it was {}: its bandwidth mixes two.", gerund(direction)));
             }

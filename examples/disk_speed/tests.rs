@@ -55,6 +55,14 @@ fn a_fast_region_is_found_where_it_ends() {
 }
 
 #[test]
+fn a_change_is_not_denied_where_it_could_not_be_found() {
+    let of = |repeats| find(&Plan::sizes([1_000_000]).repeats(repeats), ModelDisk::new(100e6, 100e6).sync_time(MS));
+    let few = of(15);
+    assert!(show::change_line(few.write.as_ref().unwrap()).contains("15 files are too few to tell"));
+    assert!(show::change_line(of(16).write.as_ref().unwrap()).starts_with("No change"));
+}
+
+#[test]
 fn what_is_no_disk_speed_is_said() {
     let plan = Plan::quick().access(diskbench::Access::Cached).sync(diskbench::SyncPolicy::None);
     let warnings = show::warnings(&find(&plan, ModelDisk::new(100e6, 100e6))).join("\n");

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use crate::plan::STAMP_UNIT;
 use crate::rng::Rng;
 
-const POOL: usize = 64 << 20;
+const POOL: u64 = 64 << 20;
 /// Memory of requests is aligned to this: enough for direct I/O and the largest page.
 const ALIGN: usize = 16_384;
 const STAMP: usize = 24;
@@ -42,11 +42,11 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// At least two blocks for each request under way, and 64 MiB or more in all; nothing for a depth of 0.
-    pub(crate) fn new(seed: u64, run: u64, block: u64, queue_depth: u32) -> Self {
+    /// For writing `bytes` in all: at least two blocks for each request under way, and 64 MiB or what is written; nothing for a depth of 0.
+    pub(crate) fn new(seed: u64, run: u64, block: u64, queue_depth: u32, bytes: u64) -> Self {
         let block = block as usize;
         let depth = queue_depth as usize;
-        let rounds = POOL.div_ceil(block * depth.max(1)).max(2);
+        let rounds = bytes.min(POOL).div_ceil((block * depth.max(1)) as u64).max(2) as usize;
         let mut rng = Rng::new(seed ^ 0x6761_6e6e_6574_0001);
         let slots = (0..rounds * depth)
             .map(|_| {
@@ -130,10 +130,10 @@ mod tests {
 
     #[test]
     fn memory_is_aligned_and_blocks_differ() {
-        let mut pool = Pool::new(1, 2, 65_536, 2);
+        let mut pool = Pool::new(1, 2, 65_536, 2, u64::MAX);
         let parts = pool.split(2);
         assert_eq!(parts.len(), 2);
-        assert!(parts[0].len() * 2 * 65_536 >= POOL);
+        assert!(parts[0].len() as u64 * 2 * 65_536 >= POOL);
         for slot in parts.iter().flatten() {
             assert_eq!(slot.bytes().as_ptr() as usize % ALIGN, 0);
             assert_eq!(slot.bytes().len(), 65_536);
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn every_stamped_piece_is_unlike_every_other() {
-        let mut pool = Pool::new(1, 2, 65_536, 1);
+        let mut pool = Pool::new(1, 2, 65_536, 1, 1 << 20);
         let mut seen = std::collections::HashSet::new();
         for file in 0..3 {
             let slot = pool.split(1).remove(0).remove(0);
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_wrong_byte_is_found_in_its_piece() {
-        let mut pool = Pool::new(1, 2, 65_536, 1);
+        let mut pool = Pool::new(1, 2, 65_536, 1, 1 << 20);
         let mut data = {
             let slot = pool.split(1).remove(0).remove(1);
             stamp_all(slot.bytes_mut(), 2, 7, 65_536);

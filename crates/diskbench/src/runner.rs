@@ -163,9 +163,10 @@ impl Runner {
 
     fn start(disk: Disk, clock: Clock, volume: Volume, settings: Settings, steps: Vec<Step>, reserve: u64, run: u64) -> Result<Self> {
         let depth = settings.queue_depth;
-        let writes = steps.iter().any(|step| step.direction == Direction::Write);
+        let to_write: u64 = steps.iter().filter(|step| step.direction == Direction::Write).map(|step| step.bytes).sum();
+        let writes = to_write > 0;
         let reads = steps.iter().any(|step| step.direction == Direction::Read);
-        let mut pool = Pool::new(settings.seed, run, settings.block, if writes { depth } else { 0 });
+        let mut pool = Pool::new(settings.seed, run, settings.block, if writes { depth } else { 0 }, to_write);
         let generator = writes.then(|| pool.measure());
         let buffers = (0..if reads { depth } else { 0 }).map(|_| Buffer::new(settings.block as usize)).collect();
         let planned = steps.iter().map(|step| step.bytes).sum();

@@ -2,6 +2,8 @@ use std::time::Duration;
 
 use gannet_diskbench::{Access, Caveat, Direction, Ending, Error, Fault, Method, ModelDisk, Plan, ReadBack, Report, Runner, SyncPolicy};
 
+use proptest::prelude::*;
+
 const MS: Duration = Duration::from_millis(1);
 
 fn run(plan: &Plan, disk: ModelDisk) -> Report {
@@ -186,5 +188,37 @@ fn several_requests_under_way_are_all_timed() {
     for sample in &report.samples {
         assert_eq!(sample.chunks.len(), 20);
         assert!(close(sample.bytes_per_second(), 100e6), "{}", sample.bytes_per_second());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// Whatever the sizes, blocks and requests under way: what is read is what was written, in the planned order, and all of it.
+    #[test]
+    fn every_plan_is_done_and_verified(
+        sizes in proptest::collection::vec(1..300_000_u64, 1..5),
+        (units, depth, repeats) in (1..20_u64, 1..5_u32, 1..4_u32),
+        (seed, short) in (any::<u64>(), 1_000..70_000_u64),
+        reads in prop_oneof![Just(ReadBack::AfterAll), Just(ReadBack::AfterEachRepeat)],
+    ) {
+        let plan = super::plan(&sizes).repeats(repeats).block(units * 4096).queue_depth(depth).seed(seed).reads(reads).verify(true);
+        let disk = ModelDisk::new(1e8, 2e8).keeps_data(true).fault(Fault::Short(short));
+        let report = run(&plan, disk.capacity(plan.space_needed()));
+        prop_assert_eq!(report.ending, Ending::Finished);
+        let files = |direction| report.samples(direction).map(|s| (s.file, s.repeat, s.size, s.bytes)).collect::<Vec<_>>();
+        prop_assert_eq!(files(Direction::Write), files(Direction::Read));
+        prop_assert_eq!(report.total(Direction::Write).unwrap().bytes, plan.write_bytes());
+        for repeat in 0..repeats {
+            let mut of_repeat: Vec<u64> = report.samples(Direction::Write).filter(|s| s.repeat == repeat).map(|s| s.size).collect();
+            of_repeat.sort_unstable();
+            let mut planned = sizes.clone();
+            planned.sort_unstable();
+            prop_assert_eq!(of_repeat, planned);
+        }
+        for sample in &report.samples {
+            prop_assert_eq!(sample.chunks.iter().map(|chunk| chunk.bytes).sum::<u64>(), sample.bytes);
+            prop_assert!(sample.bytes >= sample.size && sample.bytes < sample.size + 16_384);
+        }
     }
 }
