@@ -46,7 +46,7 @@ fn rows(settings: &Settings, series: &Series) -> Vec<Vec<String>> {
                 threads.to_string(),
                 units::seconds(middle(runs().map(|run| run.total()).collect())),
                 units::seconds(wall),
-                significant(threads as f64 * series.loops as f64 / wall, 3),
+                format!("{:.2e}", threads as f64 * series.loops as f64 / wall),
                 if place.is_empty() { "not known".into() } else { place.join(", ") },
             ]
         })
@@ -67,7 +67,7 @@ fn sentence(settings: &Settings, series: &Series) -> String {
         "Total time = {} s + {} s{interval} a thread: {} loops a second and thread.",
         significant(line.intercept, 3),
         significant(line.slope, 4),
-        significant(line.loops_per_second(series.loops), 3)
+        format_args!("{:.2e}", line.loops_per_second(series.loops))
     )
 }
 

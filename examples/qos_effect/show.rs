@@ -210,6 +210,9 @@ mod tests {
         ] {
             assert!(value["classes"][0].get(field).is_some(), "{field}");
         }
+        if let Some(thread) = value["classes"][0]["effective"].get("linux") {
+            assert!(thread["slice"].is_null() || thread["slice"].is_f64(), "{thread}");
+        }
         assert_eq!(value["classes"][0]["seconds"].as_array().unwrap().len(), 2);
         assert_eq!(value["classes"][1]["ratio_to_default"], 1.0);
         let html = page(&facts, &settings, &results).unwrap().html();

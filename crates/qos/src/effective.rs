@@ -49,6 +49,7 @@ pub struct LinuxThread {
     /// Real-time priority, 1..=99; 0 for the other policies.
     pub realtime_priority: u32,
     /// The slice after which an equal thread may take over; `None` before Linux 6.12 and for real-time policies.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::seconds::maybe"))]
     pub slice: Option<Duration>,
     /// I/O priority of the thread.
     pub io_priority: IoPriority,

@@ -15,6 +15,8 @@ mod meter;
 mod probe;
 mod process;
 mod request;
+#[cfg(feature = "serde")]
+mod seconds;
 mod sys;
 mod thread;
 mod topology;

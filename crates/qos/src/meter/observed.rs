@@ -59,10 +59,13 @@ impl LevelCounters {
 #[non_exhaustive]
 pub struct Observed {
     /// Wall time.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::seconds::one"))]
     pub wall: Duration,
     /// CPU time of the thread.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::seconds::one"))]
     pub cpu_time: Duration,
     /// Time it was ready and had no CPU; `None` where the system doesn't count it.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::seconds::maybe"))]
     pub waiting: Option<Duration>,
     /// Times it gave up the CPU; `None` where not counted.
     pub voluntary_switches: Option<u64>,
@@ -84,6 +87,7 @@ pub struct ObservedLevel {
     /// The level's name.
     pub name: String,
     /// CPU time at this level.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::seconds::one"))]
     pub time: Duration,
     /// Its share of the thread's CPU time, 0..=1; `None` if the thread did not run.
     pub share: Option<f64>,

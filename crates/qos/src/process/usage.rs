@@ -12,6 +12,7 @@ pub struct ProcessUsage {
     /// On performance cores; `None` before macOS 13. All zero in a virtual machine.
     pub performance: Option<LevelUsage>,
     /// Time its threads were ready to run, running included.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::seconds::one"))]
     pub waiting: Duration,
     /// Time by the class that was **in effect**, not the one asked for: what shows that a hint was honoured or clamped.
     pub classes: ClassTimes,
@@ -23,6 +24,7 @@ pub struct ProcessUsage {
 #[non_exhaustive]
 pub struct LevelUsage {
     /// CPU time, user and system.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::seconds::one"))]
     pub time: Duration,
     /// Instructions; 0 in a virtual machine.
     pub instructions: u64,
@@ -38,18 +40,25 @@ pub struct LevelUsage {
 #[non_exhaustive]
 pub struct ClassTimes {
     /// Threads without a class.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::seconds::one"))]
     pub unspecified: Duration,
     /// The private class below background.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::seconds::one"))]
     pub maintenance: Duration,
     /// Background.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::seconds::one"))]
     pub background: Duration,
     /// Utility.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::seconds::one"))]
     pub utility: Duration,
     /// Default.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::seconds::one"))]
     pub default: Duration,
     /// User-initiated.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::seconds::one"))]
     pub user_initiated: Duration,
     /// User-interactive.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::seconds::one"))]
     pub user_interactive: Duration,
 }
 

@@ -2,7 +2,7 @@
 
 use gannet_qos::{Probe, Workload};
 
-/// Coefficient of determination of a line through the origin, in the sense of least squares on relative errors.
+/// Coefficient of determination of a straight line.
 fn r_squared(points: &[(f64, f64)]) -> f64 {
     let n = points.len() as f64;
     let (mean_x, mean_y) = (points.iter().map(|p| p.0).sum::<f64>() / n, points.iter().map(|p| p.1).sum::<f64>() / n);
@@ -12,21 +12,23 @@ fn r_squared(points: &[(f64, f64)]) -> f64 {
 }
 
 #[test]
-#[ignore = "measures for a minute on an otherwise quiet machine; .ci/check-qos.sh runs it"]
+#[ignore = "measures for two minutes on an otherwise quiet machine; .ci/check-qos.sh runs it"]
 fn time_is_proportional_to_loops() {
     for workload in Workload::ALL {
         let probe = Probe::new(workload);
         let _ = probe.time(1 << 24);
         let mut points = Vec::new();
         for exponent in (20..=28).step_by(2) {
-            // The longest memory run takes half a minute: once is enough there.
-            let repeats = if exponent < 26 { 5 } else { 1 };
+            // The longest runs of memory take a minute: once is enough there.
+            let repeats = if workload == Workload::Memory && exponent >= 26 { 1 } else { 5 };
             let timing = probe.measure(1 << exponent, repeats);
             println!("{workload} 2^{exponent}: {:?}, spread {:.1} %", timing.median(), timing.spread() * 100.0);
             points.push((timing.loops as f64, timing.median().as_secs_f64()));
         }
         let fit = r_squared(&points);
         println!("{workload}: R² {fit:.7}");
-        assert!(fit >= 0.9999, "{workload}: {fit}");
+        // Memory is shared with all of the machine, and of a virtual one with its neighbours: its latency is no constant.
+        let least = if workload == Workload::Memory { 0.999 } else { 0.9999 };
+        assert!(fit >= least, "{workload}: {fit}");
     }
 }
