@@ -164,12 +164,12 @@ part_errors() {
     head -c 30000000 "$(echo "$(rustc --print sysroot)"/lib/librustc_driver-*)" >"$work/big"
     for at in 5M 40M 100M; do
         slowfs_up "$work/full" --write-bps 2G --read-bps 2G --enospc-at $at
-        fails 1 program bottleneck --dir "$work/full" --size 60MB --threads 2 --repeats 9
+        fails 1 quietly program bottleneck --dir "$work/full" --size 60MB --threads 2 --repeats 9
         empty "$work/full"
         slowfs_down
     done
     slowfs_up "$work/full" --write-bps 2G --read-bps 2G --enospc-at 12M
-    fails 1 program bottleneck "$work/big" --dir "$work/full" --threads 2 --repeats 9
+    fails 1 quietly program bottleneck "$work/big" --dir "$work/full" --threads 2 --repeats 9
     empty "$work/full"
     slowfs_down
 }
