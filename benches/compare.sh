@@ -44,6 +44,7 @@ seconds() { # seconds COMMAND...: wall time, with the output of an earlier run r
 pair() { # pair NAME OURS THEIRS: both are functions that write $work/out
     [[ $1 =~ $lines ]] || return 0
     local i theirs ours rows=""
+    rm -f "$work/out"
     "$3" >/dev/null 2>&1 || { echo "$1: their tool failed" >&2; return 0; }
     rm -f "$work/out"
     for ((i = 0; i < pairs; i++)); do

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::codec::{BuiltIn, Chunk, Codec};
 use crate::engine::{Meter, Run, Sink, Source, Task, run};
 use crate::error::Error;
-use crate::file::{Input, Output};
+use crate::file::{ALIGN, Input, Output, aligned_start};
 use crate::layout::Layout;
 use crate::options::{Format, Options};
 use crate::report::{OwnThread, Report, Stage};
@@ -150,19 +150,15 @@ fn from_file<C: Codec>(
         context: Box::new(move || maker.context().map_err(|source| Error::Codec { chunk: 0, source })),
         work: Box::new(move |task: Task<'_, (u64, usize), C::Context>| {
             let Task { index, job: (offset, size), context, input: buffer, output, meter, .. } = task;
-            meter.time(Stage::Read, || {
+            let bytes = meter.time(Stage::Read, || {
                 // The first worker also starts what lies between.
                 let from = if index == 0 { size as u64 } else { offset + ahead - chunk as u64 };
                 let until = offset + ahead;
                 input.advise(from, until.saturating_sub(from));
-                // Kept at the largest size: growing means zeroing.
-                if buffer.len() < size {
-                    buffer.resize(size, 0);
-                }
-                input.read_exact_at(&mut buffer[..size], offset)
+                input.read_aligned(buffer, size, offset)
             })?;
             meter.add_bytes(Stage::Read, size as u64);
-            let chunk = Chunk { index, offset, bytes: &buffer[..size] };
+            let chunk = Chunk { index, offset, bytes };
             meter.time(Stage::Process, || code(&*codec, context, chunk, &wrap, output))?;
             meter.add_bytes(Stage::Process, size as u64);
             Ok(())
@@ -197,20 +193,20 @@ fn from_reader<C: Codec>(
         source: Source::Thread(Box::new(move |feed| {
             let start = offset;
             let mut bytes = feed.buffers.take();
-            bytes.clear();
-            feed.meter.time(Stage::Read, || fill(&mut reader, &mut bytes, chunk, start))?;
-            feed.meter.add_bytes(Stage::Read, bytes.len() as u64);
-            offset += bytes.len() as u64;
-            let wanted = !bytes.is_empty() || (first && at_least_one);
+            let pad = feed.meter.time(Stage::Read, || fill(&mut reader, &mut bytes, chunk, start))?;
+            let len = (bytes.len() - pad) as u64;
+            feed.meter.add_bytes(Stage::Read, len);
+            offset += len;
+            let wanted = len > 0 || (first && at_least_one);
             first = false;
-            Ok(wanted.then_some((start, bytes)))
+            Ok(wanted.then_some((start, pad, bytes)))
         })),
         context: Box::new(move || maker.context().map_err(|source| Error::Codec { chunk: 0, source })),
-        work: Box::new(move |task: Task<'_, (u64, Vec<u8>), C::Context>| {
-            let Task { index, job: (offset, bytes), context, output, meter, buffers, .. } = task;
-            let chunk = Chunk { index, offset, bytes: &bytes };
+        work: Box::new(move |task: Task<'_, (u64, usize, Vec<u8>), C::Context>| {
+            let Task { index, job: (offset, pad, bytes), context, output, meter, buffers, .. } = task;
+            let chunk = Chunk { index, offset, bytes: &bytes[pad..] };
             meter.time(Stage::Process, || code(&*codec, context, chunk, &wrap, output))?;
-            meter.add_bytes(Stage::Process, bytes.len() as u64);
+            meter.add_bytes(Stage::Process, chunk.bytes.len() as u64);
             buffers.give(bytes);
             Ok(())
         }),
@@ -222,12 +218,15 @@ fn from_reader<C: Codec>(
     Ok((chunks, threads))
 }
 
-/// Reads one chunk; short only at the end.
-fn fill(reader: &mut impl Read, bytes: &mut Vec<u8>, size: usize, offset: u64) -> Result<(), Error> {
-    bytes.reserve_exact(size);
+/// Reads one chunk, short only at the end, into an emptied buffer; returns where in it the chunk starts.
+fn fill(reader: &mut impl Read, bytes: &mut Vec<u8>, size: usize, offset: u64) -> Result<usize, Error> {
+    bytes.clear();
+    bytes.reserve_exact(size + ALIGN);
+    let pad = aligned_start(bytes);
+    bytes.resize(pad, 0);
     match reader.by_ref().take(size as u64).read_to_end(bytes) {
-        Ok(_) => Ok(()),
-        Err(source) => Err(Error::Read { offset: offset + bytes.len() as u64, source }),
+        Ok(_) => Ok(pad),
+        Err(source) => Err(Error::Read { offset: offset + (bytes.len() - pad) as u64, source }),
     }
 }
 

@@ -70,11 +70,7 @@ pub(crate) fn work(task: Task<'_, Job, Context>, file: Option<&file::Input>) -> 
             Ok(())
         }
         (Place::Range(from, len), Some(file)) => {
-            if input.len() < len {
-                input.resize(len, 0);
-            }
-            let bytes = &mut input[..len];
-            meter.time(Stage::Read, || file.read_exact_at(bytes, from))?;
+            let bytes = meter.time(Stage::Read, || file.read_aligned(input, len, from))?;
             meter.time(Stage::Process, || context.decode(kind, bytes, output)).map_err(|fault| fault.at(at, from + len as u64))
         }
         (Place::Range(from, _), None) => Err(Error::Truncated { offset: from }),

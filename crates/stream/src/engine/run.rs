@@ -32,12 +32,15 @@ pub(crate) enum Source<'a, J> {
     Thread(Pull<'a, J>),
 }
 
+/// A sink's closure: takes the next result.
+pub(crate) type Put<'a> = Box<dyn FnMut(&[u8]) -> Result<(), Error> + 'a>;
+
 /// Where results go.
 pub(crate) enum Sink<'a> {
     /// Workers write at offsets assigned in order, from 0.
     File(Arc<Output>),
     /// Called on the caller's thread, in order. The engine times it as writing.
-    Ordered(Box<dyn FnMut(&[u8]) -> Result<(), Error> + 'a>),
+    Ordered(Put<'a>),
     /// Dropped.
     Discard,
 }

@@ -7,6 +7,15 @@ use std::path::{Path, PathBuf};
 use super::positioned::Positioned;
 use crate::error::Error;
 
+/// Where bytes that the system copies should go: to a multiple of this. To other places the copy takes four times as long on
+/// some processors (measured on AMD's Zen 5).
+pub(crate) const ALIGN: usize = 64;
+
+/// The first aligned place in a buffer, below [`ALIGN`] from its start.
+pub(crate) fn aligned_start(buffer: &[u8]) -> usize {
+    buffer.as_ptr().align_offset(ALIGN).min(ALIGN)
+}
+
 /// A source file, open for reading.
 #[derive(Debug)]
 pub(crate) struct Input {
@@ -59,6 +68,18 @@ impl Input {
             Ok(n) => Err(Error::Read { offset: offset + n as u64, source: io::ErrorKind::UnexpectedEof.into() }),
             Err((offset, source)) => Err(Error::Read { offset, source }),
         }
+    }
+
+    /// Reads so many bytes into a buffer that is used again and again, and returns the part that holds them.
+    pub(crate) fn read_aligned<'b>(&self, buffer: &'b mut Vec<u8>, size: usize, offset: u64) -> Result<&'b [u8], Error> {
+        // Kept at the largest size: growing means zeroing.
+        if buffer.len() < size + ALIGN {
+            buffer.resize(size + ALIGN, 0);
+        }
+        let start = aligned_start(buffer);
+        let part = &mut buffer[start..start + size];
+        self.read_exact_at(part, offset)?;
+        Ok(part)
     }
 
     /// Tells the system that these bytes will be read soon, so that a disk works while the workers do.
