@@ -5,9 +5,7 @@
 use super::{Fault, u32_at, u64_at, xxh32};
 
 /// Magic of an LZ4 frame.
-pub(crate) const MAGIC: u32 = 0x184D_2204;
-/// Magic of a legacy LZ4 frame.
-pub(crate) const LEGACY_MAGIC: u32 = 0x184C_2102;
+pub(crate) const MAGIC: u32 = super::LZ4_MAGIC;
 /// Decoded size of every block of a legacy frame but the last, in bytes.
 pub(crate) const LEGACY_BLOCK: usize = 8 << 20;
 /// The most such a block takes in the file, in bytes: the worst case of the block format.

@@ -2,6 +2,8 @@
 //!
 //! Everything here is pure: bytes in, values out. What the bytes mean is written down in `docs/formats.md`.
 
+#![cfg_attr(not(all(feature = "zstd", feature = "lz4")), allow(unused, reason = "a build without one of the codecs uses less of this"))]
+
 pub(crate) mod promise;
 pub(crate) mod seek_table;
 pub(crate) mod skippable;
@@ -12,6 +14,13 @@ pub(crate) mod lz4;
 pub(crate) mod zstd;
 
 use crate::Error;
+
+/// Magic of a Zstandard frame.
+pub(crate) const ZSTD_MAGIC: u32 = 0xFD2F_B528;
+/// Magic of an LZ4 frame.
+pub(crate) const LZ4_MAGIC: u32 = 0x184D_2204;
+/// Magic of a legacy LZ4 frame.
+pub(crate) const LEGACY_MAGIC: u32 = 0x184C_2102;
 
 /// Why bytes are not what a container allows. The reader adds file and offset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,7 +5,7 @@
 use super::{Fault, u32_at, u64_at};
 
 /// Magic of a Zstandard frame.
-pub(crate) const MAGIC: u32 = 0xFD2F_B528;
+pub(crate) const MAGIC: u32 = super::ZSTD_MAGIC;
 /// The longest header with its magic, in bytes.
 pub(crate) const MAX_HEADER: usize = 18;
 /// Size of a block header, in bytes.

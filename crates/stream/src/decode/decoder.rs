@@ -20,6 +20,8 @@ use super::plan::{Limits, Planner};
 /// Dropping it stops the work and does not wait for the reader.
 ///
 /// ```
+/// # #[cfg(feature = "zstd")]
+/// # {
 /// use std::io::Read as _;
 ///
 /// use gannet_stream::{Decoder, Options};
@@ -30,6 +32,7 @@ use super::plan::{Limits, Planner};
 /// let mut plain = String::new();
 /// decoder.read_to_string(&mut plain)?;
 /// assert_eq!(plain, "hello");
+/// # }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Decoder {

@@ -9,12 +9,12 @@ use twox_hash::XxHash32;
 use crate::Error;
 use crate::Stage;
 use crate::container::lz4::{Block, HISTORY, Header, LEGACY_BLOCK, LEGACY_STORED, MAX_HEADER};
-use crate::container::{Fault, skippable, u32_at, xxh32};
+use crate::container::{Fault, LEGACY_MAGIC, LZ4_MAGIC, ZSTD_MAGIC, skippable, u32_at, xxh32};
 use crate::engine::Meter;
 
 use super::bytes::Bytes;
 use super::plan::Limits;
-use super::scan::{LEGACY_MAGIC, LZ4_MAGIC, MAGIC, ZSTD_MAGIC};
+use super::scan::MAGIC;
 
 /// How far back a block may refer, in bytes.
 pub(crate) const WINDOW: u64 = HISTORY as u64;

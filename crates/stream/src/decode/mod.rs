@@ -3,6 +3,11 @@
 //! [`plan`] walks the frames by their headers and cuts them into jobs; [`job`] decodes one on a worker; [`order`] checks what
 //! only the whole output in order can show. The rest are the ways in.
 
+#![cfg_attr(
+    not(all(feature = "zstd", feature = "lz4")),
+    allow(unused, irrefutable_let_patterns, reason = "a build without one of the codecs uses less of this")
+)]
+
 mod bytes;
 mod decoder;
 mod files;

@@ -7,16 +7,13 @@ use twox_hash::XxHash64;
 
 use crate::Error;
 use crate::container::promise::{self, Promise};
-use crate::container::{seek_table, skippable, u32_at};
+use crate::container::{LEGACY_MAGIC, LZ4_MAGIC, ZSTD_MAGIC, seek_table, skippable, u32_at};
 
 use super::bytes::Bytes;
 use super::segment::Segment;
 
 /// Bytes of a magic.
 pub(crate) const MAGIC: usize = 4;
-pub(crate) const ZSTD_MAGIC: u32 = 0xFD2F_B528;
-pub(crate) const LZ4_MAGIC: u32 = 0x184D_2204;
-pub(crate) const LEGACY_MAGIC: u32 = 0x184C_2102;
 
 /// What stands between frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
