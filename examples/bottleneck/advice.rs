@@ -51,6 +51,8 @@ impl<'a> Case<'a> {
         let typical =
             of(runs, Operation::Compress).filter(|run| run.threads == last.threads).min_by(|a, b| distance(a).total_cmp(&distance(b)))?;
         let mut pipeline = Pipeline::of(&typical.report);
+        let usable = machine.usable_cpus();
+        pipeline.threads = pipeline.threads.min(usable);
         if !settings.warm {
             // What the run saw of a disk it hardly waited for says little; the volume's own test says more.
             if let Some(speed) = volume.rate(Direction::Write).filter(|_| last.stage != LimitingStage::Write) {
@@ -61,7 +63,7 @@ impl<'a> Case<'a> {
                 pipeline.read_bytes_per_second = speed;
             }
         }
-        Some(Self { verdicts, last, pipeline, usable: machine.usable_cpus() })
+        Some(Self { verdicts, last, pipeline, usable })
     }
 
     /// Seconds that the model gives for `threads`, and what limits then.
@@ -98,12 +100,15 @@ impl<'a> Case<'a> {
                     .evidence
                     .on_core
                     .map_or_else(String::new, |part| format!(" (the threads were on a core for {} of it)", percent(part)));
-                let (alone, _) = self.with_threads(n);
+                let (alone, _) = self.with_threads(n.min(self.usable));
                 lines.push(format!(
                     "Ending the other work that holds the cores{on_core}: with cores of their own the {n} threads would take about {}.",
                     seconds(alone)
                 ));
                 lines.push("More threads would not help while the cores are taken.".into());
+            }
+            LimitingStage::Process if n > self.usable => {
+                lines.push(format!("More threads would not help: {n} threads share the {} CPUs that this process may use already.", self.usable));
             }
             LimitingStage::Process if n < self.usable => {
                 let (time, limit) = self.with_threads(self.usable);
@@ -215,7 +220,7 @@ mod tests {
 
     fn verdict(threads: usize, stage: LimitingStage, median_seconds: f64) -> Verdict {
         let evidence = stream::Report::default().limiting_stage();
-        Verdict { threads, stage, evidence, agreeing: 1, runs: 1, median_seconds }
+        Verdict { threads, cpus: 0, stage, evidence, agreeing: 1, runs: 1, median_seconds }
     }
 
     fn said(verdicts: &[Verdict], read: f64, write: f64, usable: usize) -> String {

@@ -8,6 +8,8 @@ use crate::measure::{Operation, Run, of};
 #[derive(Debug, Clone)]
 pub(crate) struct Verdict {
     pub(crate) threads: usize,
+    /// CPUs that the process may use, 0 if unknown.
+    pub(crate) cpus: usize,
     pub(crate) stage: LimitingStage,
     /// Of the run that is nearest the median among those that were limited so.
     pub(crate) evidence: Evidence,
@@ -21,6 +23,9 @@ impl Verdict {
     /// The evidence as a sentence.
     pub(crate) fn sentence(&self) -> String {
         let mut text = self.evidence.to_string();
+        if self.cpus > 0 && self.threads > self.cpus {
+            text.push_str(&format!("; the {} threads share {} CPUs", self.threads, self.cpus));
+        }
         if self.agreeing < self.runs {
             text.push_str(&format!("; {} of {} runs were limited so", self.agreeing, self.runs));
         }
@@ -42,6 +47,7 @@ fn one(mut runs: Vec<&Run>, threads: usize) -> Option<Verdict> {
     let agreeing: Vec<&Evidence> = judged.iter().filter(|e| e.stage == stage).collect();
     Some(Verdict {
         threads,
+        cpus: runs.first()?.report.cpus,
         stage,
         evidence: *agreeing[(agreeing.len() - 1) / 2],
         agreeing: agreeing.len(),

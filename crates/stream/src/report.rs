@@ -86,6 +86,8 @@ pub struct Report {
     pub chunks: u64,
     /// Worker threads.
     pub threads: usize,
+    /// Processors that this process may use; 0 where the system does not tell.
+    pub cpus: usize,
     /// Wall time, from opening the source to the finished (and, unless switched off, synced) output.
     #[cfg_attr(feature = "serde", serde(rename = "seconds", serialize_with = "seconds"))]
     pub elapsed: Duration,
@@ -139,7 +141,9 @@ impl Report {
         if !own.write {
             process.blocked_on_room += write.busy;
         }
-        Self { input_bytes: read.bytes, output_bytes: write.bytes, chunks, threads, elapsed: meter.elapsed(), read, process, write }
+        let elapsed = meter.elapsed();
+        let cpus = std::thread::available_parallelism().map_or(0, usize::from);
+        Self { input_bytes: read.bytes, output_bytes: write.bytes, chunks, threads, cpus, elapsed, read, process, write }
     }
 }
 

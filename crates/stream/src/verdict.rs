@@ -67,13 +67,19 @@ impl Report {
             LimitingStage::Read
         } else if write_load > process_load {
             LimitingStage::Write
-        } else if on_core.is_some_and(|part| part < STARVED_BELOW) {
+        } else if on_core.is_some_and(|part| part < STARVED_BELOW * own_share(self.threads, self.cpus)) {
             LimitingStage::Starved
         } else {
             LimitingStage::Process
         };
         Verdict { stage, read_load, process_load, write_load, on_core }
     }
+}
+
+/// The part of its time that a thread can be on a core when nobody else wants one: more threads than processors share
+/// them, and that is no other work's doing.
+fn own_share(threads: usize, cpus: usize) -> f64 {
+    if cpus > 0 && threads > cpus { cpus as f64 / threads as f64 } else { 1.0 }
 }
 
 /// The part of its threads' time that a stage used.
@@ -183,6 +189,15 @@ mod tests {
         // 64 threads that read 5 % of their time: at nearly every moment one of them reads.
         let report = report(64, 1.0, (3.2, 3.2, 0.96), (60.0, 60.0, 1.0), (0.3, 0.3, 0.2));
         assert_eq!(report.limiting_stage().stage, LimitingStage::Process);
+    }
+
+    #[test]
+    fn more_threads_than_processors_starve_nobody_but_other_work_does() {
+        let mut report = report(4, 1.0, (0.1, 0.1, 0.1), (3.6, 1.75, 1.0), (0.1, 0.1, 0.1));
+        report.cpus = 2;
+        assert_eq!(report.limiting_stage().stage, LimitingStage::Process);
+        report.process.cpu = Some(Duration::from_secs_f64(1.2));
+        assert_eq!(report.limiting_stage().stage, LimitingStage::Starved);
     }
 
     #[test]
