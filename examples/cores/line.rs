@@ -14,7 +14,7 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// From threads and total seconds; `None` with fewer than two different numbers of threads.
+    /// From threads and total seconds; `None` with fewer than three runs or two different numbers of threads.
     pub(crate) fn fit(points: &[(usize, f64)], confidence: f64) -> Option<Self> {
         let x: Vec<f64> = points.iter().map(|(threads, _)| *threads as f64).collect();
         let y: Vec<f64> = points.iter().map(|(_, total)| *total).collect();
@@ -58,10 +58,12 @@ mod tests {
     }
 
     #[test]
-    fn a_single_number_of_threads_has_no_line() {
+    fn too_few_runs_have_no_line() {
         assert!(Line::fit(&[(2, 1.0), (2, 1.1)], 0.95).is_none());
         assert!(Line::fit(&[], 0.95).is_none());
-        let two = Line::fit(&[(1, 1.0), (2, 2.0)], 0.95).unwrap();
-        assert!((two.slope - 1.0).abs() < 1e-12 && two.interval.is_none());
+        // Two points lie on any line, which says nothing of how far they stray.
+        assert!(Line::fit(&[(1, 1.0), (2, 2.0)], 0.95).is_none());
+        let three = Line::fit(&[(1, 1.0), (2, 2.0), (3, 3.0)], 0.95).unwrap();
+        assert!((three.slope - 1.0).abs() < 1e-12 && three.intercept.abs() < 1e-12);
     }
 }

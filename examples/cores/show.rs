@@ -60,7 +60,7 @@ fn line(settings: &Settings, series: &Series) -> Option<Line> {
 
 fn sentence(settings: &Settings, series: &Series) -> String {
     let Some(line) = line(settings, series) else {
-        return "One number of threads only: no line to fit.".into();
+        return "Fewer than three runs or two numbers of threads: no line to fit.".into();
     };
     let interval = line.interval.map_or_else(String::new, |i| format!(" ({} to {})", significant(i.lower, 3), significant(i.upper, 3)));
     format!(
@@ -103,7 +103,7 @@ pub(crate) fn document(facts: &Facts, settings: &Settings, results: &[Series]) -
                     "slope_interval": line.interval.map(|i| [i.lower, i.upper]),
                     "loops_per_second": number(line.loops_per_second(series.loops)),
                 })),
-                "line_reason": line.is_none().then_some("one number of threads only"),
+                "line_reason": line.is_none().then_some("fewer than three runs or two numbers of threads"),
             })
         })
         .collect();
