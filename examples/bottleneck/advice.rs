@@ -108,7 +108,10 @@ impl<'a> Case<'a> {
                 lines.push("More threads would not help while the cores are taken.".into());
             }
             LimitingStage::Process if n > self.usable => {
-                lines.push(format!("More threads would not help: {n} threads share the {} CPUs that this process may use already.", self.usable));
+                lines.push(format!(
+                    "More threads would not help: {n} threads share the {} CPUs that this process may use already.",
+                    self.usable
+                ));
             }
             LimitingStage::Process if n < self.usable => {
                 let (time, limit) = self.with_threads(self.usable);
