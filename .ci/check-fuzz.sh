@@ -13,7 +13,6 @@ command -v cargo-fuzz >/dev/null || retry cargo install --quiet --locked --root 
 for target in "$@"; do
     say "== $target, $seconds s"
     log=${TMPDIR:-/tmp}/gannet-fuzz-$target.log
-    log=${TMPDIR:-/tmp}/gannet-fuzz-$target.log
     status=0
     cargo +nightly fuzz run "$target" -- -max_total_time="$seconds" -timeout=20 -rss_limit_mb=1024 -print_final_stats=1 >"$log" 2>&1 || status=$?
     grep -E '^(stat::number_of_executed_units|SUMMARY|thread|Done)' "$log" || true
