@@ -18,6 +18,10 @@ pub(crate) fn length(what: &'static str, values: &[f64], expected: usize) -> Res
 }
 
 pub(crate) fn finite(what: &'static str, values: &[f64]) -> Result<(), Error> {
+    // Blocks without an early end, which compilers turn into vector instructions.
+    if values.chunks(64).all(|block| block.iter().fold(true, |sound, v| sound & v.is_finite())) {
+        return Ok(());
+    }
     match values.iter().position(|v| !v.is_finite()) {
         Some(index) => Err(Error::NonFinite { what, index }),
         None => Ok(()),
@@ -64,8 +68,18 @@ pub(crate) fn distinct(what: &'static str, x: &[f64], need: usize) -> Result<(),
 
 /// The extremes of x, and a fingerprint of y and the weights that does not depend on their order.
 pub(crate) fn data(x: &[f64], y: &[f64], weights: Option<&[f64]>) -> Data {
-    let range = x.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &v| (a.min(v), b.max(v)));
-    let mix = |v: f64| (v.to_bits() ^ (v.to_bits() >> 29)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mut ends = ([x[0]; 8], [x[0]; 8]);
+    let mut blocks = x.chunks_exact(8);
+    let mut take = |lane: usize, v: f64| {
+        ends.0[lane] = if v < ends.0[lane] { v } else { ends.0[lane] };
+        ends.1[lane] = if v > ends.1[lane] { v } else { ends.1[lane] };
+    };
+    for block in &mut blocks {
+        (0..8).for_each(|lane| take(lane, block[lane]));
+    }
+    blocks.remainder().iter().for_each(|&v| take(0, v));
+    let range = (ends.0.into_iter().fold(x[0], f64::min), ends.1.into_iter().fold(x[0], f64::max));
+    let mix = |v: f64| v.to_bits() ^ (v.to_bits() >> 23);
     let sum = |v: &[f64]| v.iter().fold(0u64, |s, &v| s.wrapping_add(mix(v)));
     let fingerprint = match weights {
         None => sum(y),

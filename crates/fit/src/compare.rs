@@ -1,6 +1,6 @@
 //! Several models of the same observations.
 
-use crate::{Error, Interval, Model};
+use crate::{Amdahl, Capped, Error, Interval, Model, Options, PowerLaw, RateLine, Saturating, Usl};
 
 /// One model among others.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,6 +46,27 @@ pub fn compare(models: &[&dyn Model]) -> Result<Vec<Rank>, Error> {
     }
     ranks.iter_mut().for_each(|r| r.weight /= total);
     Ok(ranks)
+}
+
+/// A short name, and the model or why it could not be fitted.
+pub type Candidate = (&'static str, Result<Box<dyn Model>, Error>);
+
+/// Fits every model of one predictor that describes how times or rates change with workers to the same observations: `power`,
+/// `rate-line`, `amdahl`, `usl`, `saturating`, `capped`.
+///
+/// Set [`Options::response`] to what y is, or each model takes y for what it is of by nature.
+pub fn candidates(x: &[f64], y: &[f64], options: &Options<'_>) -> Vec<Candidate> {
+    fn boxed<M: Model + 'static>(model: Result<M, Error>) -> Result<Box<dyn Model>, Error> {
+        model.map(|m| Box::new(m) as Box<dyn Model>)
+    }
+    vec![
+        ("power", boxed(PowerLaw::fit(x, y, options))),
+        ("rate-line", boxed(RateLine::fit(x, y, options))),
+        ("amdahl", boxed(Amdahl::fit(x, y, options))),
+        ("usl", boxed(Usl::fit(x, y, options))),
+        ("saturating", boxed(Saturating::fit(x, y, options))),
+        ("capped", boxed(Capped::fit(x, y, options))),
+    ]
 }
 
 /// What several models together predict.

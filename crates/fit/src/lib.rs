@@ -19,7 +19,7 @@ mod scaling;
 mod student;
 
 pub use capped::Capped;
-pub use compare::{Envelope, Rank, compare, envelope};
+pub use compare::{Candidate, Envelope, Rank, candidates, compare, envelope};
 pub use custom::Nonlinear;
 pub use error::Error;
 pub use linear::{Design, LinearFit};
