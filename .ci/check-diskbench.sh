@@ -5,7 +5,7 @@
 #   slc      a FUSE disk whose fast region ends: where, and both rates                     (root)
 #   steady   twenty runs on a steady disk: no change is found                              (root)
 #   loop     a throttled ext4 loop disk; what reading through the page cache would say     (root)
-#   fio      the same figures as fio's, on both kinds of disk                              (root)
+#   fio      the same figures as fio's, within 2 %                                         (root)
 #   labels   files in memory, cached, with holes, of zeros, preallocated: never called disk speed
 #   volumes  ext4, xfs, btrfs, overlay, FUSE, memory, by a user without rights; read-only and full (root)
 #   faults   errors, a full disk, a hang, a disk that goes away                            (root)
@@ -165,11 +165,6 @@ part_fio() {
     fio_rates "$work/slow" 104857600
     own_rates "$work/slow" 104857600
     slowfs_down
-    say "-- ext4 loop, 50 and 80 MB/s"
-    loop_up "$work/loop" 50M 80M
-    fio_rates "$work/loop" 104857600
-    own_rates "$work/loop" 104857600
-    loop_down
 }
 
 part_labels() {
