@@ -39,6 +39,12 @@ impl<E: std::error::Error> From<E> for Failure {
     }
 }
 
+/// What went wrong, without the path of a temporary file that the user never named.
+#[must_use]
+pub fn io_text(error: &std::io::Error) -> String {
+    error.get_ref().and_then(|inner| inner.source()).map_or_else(|| error.to_string(), ToString::to_string)
+}
+
 /// An error and its sources on one line.
 #[must_use]
 pub fn chain(error: &dyn std::error::Error) -> String {

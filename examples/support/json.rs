@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::builder::{MapValueParser, OsStringValueParser, TypedValueParser, ValueParserFactory};
 use serde_json::{Map, Value, json};
 
-use crate::cli::Failure;
+use crate::cli::{Failure, io_text};
 
 /// Where `--json` writes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,29 +58,49 @@ impl Target {
     }
 }
 
+/// Whether a file could be written there: for a look before long work. Nothing is left there.
+///
+/// # Errors
+/// The folder is missing or not writable, or the path names a folder.
+pub fn check_writable(path: &Path) -> Result<(), Failure> {
+    if path.is_dir() {
+        return Err(Failure::run(format!("{}: is a folder, not a file", path.display())));
+    }
+    if std::fs::metadata(path).is_ok_and(|about| !about.is_file()) {
+        return Ok(());
+    }
+    match tempfile::tempfile_in(folder_of(path)) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(Failure::run(format!("{}: {}", path.display(), io_text(&error)))),
+    }
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
 /// Writes a file so that its name never holds a part of it: a sibling first, then a rename.
 /// What is no regular file (a pipe, `/dev/null`) is written to directly.
 ///
 /// # Errors
 /// The file cannot be written; then nothing is left of it.
 pub fn write_whole(path: &Path, content: &[u8]) -> Result<(), Failure> {
-    let failed = |error: io::Error| Failure::run(format!("{}: {error}", path.display()));
+    let failed = |error: io::Error| Failure::run(format!("{}: {}", path.display(), io_text(&error)));
     if let Ok(about) = std::fs::metadata(path) {
         if !about.is_file() {
             return File::options().write(true).open(path).and_then(|mut f| f.write_all(content)).map_err(failed);
         }
     }
-    let folder = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
-    let mut file = builder.prefix(".gannet-").tempfile_in(folder).map_err(failed)?;
+    let mut file = builder.prefix(".gannet-").tempfile_in(folder_of(path)).map_err(failed)?;
     file.write_all(content).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
     file.persist(path).map_err(|e| failed(e.error))?;
     Ok(())
@@ -121,7 +141,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("no/a.json");
         let Err(Failure::Run(message)) = Target::File(path).write(&Value::Null) else { panic!("must fail") };
-        assert!(message.contains("no/a.json"), "{message}");
+        assert_eq!(message.matches("no/a.json").count(), 1, "{message}");
+        assert!(check_writable(&folder.path().join("no/a.json")).is_err());
+        assert!(check_writable(folder.path()).is_err());
+        check_writable(&folder.path().join("a.json")).unwrap();
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 
     #[test]

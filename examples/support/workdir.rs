@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use crate::cli::Failure;
+use crate::cli::{Failure, io_text};
 
 const LOCK: &str = "lock";
 
@@ -25,7 +25,7 @@ impl WorkDir {
     /// `parent` is missing, no folder, or not writable.
     pub fn new(program: &str, parent: &Path) -> Result<Self, Failure> {
         let prefix = format!("gannet-{program}-");
-        let failed = |error: io::Error| Failure::run(format!("{}: cannot make a working folder: {error}", parent.display()));
+        let failed = |error: io::Error| Failure::run(format!("{}: cannot make a working folder: {}", parent.display(), io_text(&error)));
         sweep(&prefix, parent);
         for _ in 0..8 {
             let folder = tempfile::Builder::new().prefix(&prefix).tempdir_in(parent).map_err(failed)?;
