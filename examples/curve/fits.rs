@@ -1,7 +1,7 @@
 //! From data to outcomes.
 
 use fit::robust::{AffineTime, TheilSen, median};
-use fit::{Amdahl, Capped, Design, Envelope, Errors, LinearFit, Model, Options, PowerLaw, Rank, RateLine, Response, Saturating, Usl};
+use fit::{Amdahl, Capped, Design, Envelope, Errors, LinearFit, Model, Options, PowerLaw, Rank, Response, Saturating, Usl};
 use support::cli::Failure;
 
 use crate::args::{Args, ErrorsName, Kind, ResponseName};
@@ -149,20 +149,11 @@ impl Job<'_> {
 
     /// The models that scale with x, fitted to the same observations with the same errors.
     fn all(&self, errors: ErrorsName, response: Option<ResponseName>) -> Result<Results, fit::Error> {
-        let (x, y, options) = (&self.data.x[0], &self.data.y, &self.options);
-        type Fit = fn(&[f64], &[f64], &Options<'_>) -> Result<Box<dyn Model>, fit::Error>;
-        let all: [(&str, Fit); 6] = [
-            ("power", |x, y, o| Ok(Box::new(PowerLaw::fit(x, y, o)?))),
-            ("rate-line", |x, y, o| Ok(Box::new(RateLine::fit(x, y, o)?))),
-            ("amdahl", |x, y, o| Ok(Box::new(Amdahl::fit(x, y, o)?))),
-            ("usl", |x, y, o| Ok(Box::new(Usl::fit(x, y, o)?))),
-            ("saturating", |x, y, o| Ok(Box::new(Saturating::fit(x, y, o)?))),
-            ("capped", |x, y, o| Ok(Box::new(Capped::fit(x, y, o)?))),
-        ];
+        let (x, y) = (&self.data.x[0], &self.data.y);
         let (mut models, mut outcomes, mut failed) = (Vec::new(), Vec::new(), Vec::new());
         let mut first = None;
-        for (name, fit) in all {
-            match fit(x, y, options).and_then(|model| Ok((self.outcome(name.into(), &*model)?, model))) {
+        for (name, fitted) in fit::candidates(x, y, &self.options) {
+            match fitted.and_then(|model| Ok((self.outcome(name.into(), &*model)?, model))) {
                 Ok((outcome, model)) => {
                     models.push(model);
                     outcomes.push(outcome);

@@ -1,0 +1,36 @@
+//! Times compression and decompression in memory at several numbers of threads, fits the models of scaling, and predicts others.
+
+mod args;
+mod fits;
+mod measure;
+mod output;
+#[cfg(test)]
+mod tests;
+
+use std::process::ExitCode;
+
+use args::Args;
+use support::cli::Failure;
+use support::machine::Facts;
+use support::print::Printer;
+
+fn main() -> ExitCode {
+    support::cli::main(run)
+}
+
+fn run(args: Args) -> Result<(), Failure> {
+    let facts = Facts::detect();
+    let settings = args.settings(facts.usable_cpus())?;
+    let source = measure::source(&settings)?;
+    let runs = measure::all(&settings, &source)?;
+    let results = fits::all(&settings, &runs);
+    let page = args.report.as_ref().map(|path| output::page(&settings, &runs, &results).map(|page| (path, page))).transpose()?;
+    if let Some(target) = &args.json {
+        target.write(&output::json(&settings, facts.json(), &runs, &results))?;
+    }
+    if let Some((path, page)) = page {
+        page.write(path)?;
+    }
+    output::print(&settings, &runs, &results, &mut Printer::new(args.json.as_ref()));
+    Ok(())
+}
