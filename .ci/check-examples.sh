@@ -66,6 +66,11 @@ use_decompress() {
     [ ! -e "$work/d.none" ]
 }
 
+use_scaling() {
+    program scaling --size 4MB --threads 1-3 --repeats 2 --json - >"$work/scaling.json"
+    json scaling "$work/scaling.json" 'len(d["runs"]) == 12' 'len(d["fits"]) == 2'
+}
+
 use_curve() {
     printf '1 49.9\n2 26.6\n3 18.4\n4 14.1\n5 11.5\n' >"$work/curve.txt"
     program curve "$work/curve.txt" --model power --predict 10 --json - >"$work/curve.json"

@@ -51,6 +51,7 @@ fn it_writes_what_its_documentation_lists() {
             "output_bytes",
             "chunks",
             "threads",
+            "cpus",
             "seconds",
             "stages",
             "limiting_stage",
