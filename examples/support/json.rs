@@ -89,10 +89,8 @@ fn folder_of(path: &Path) -> &Path {
 /// The file cannot be written; then nothing is left of it.
 pub fn write_whole(path: &Path, content: &[u8]) -> Result<(), Failure> {
     let failed = |error: io::Error| Failure::run(format!("{}: {}", path.display(), io_text(&error)));
-    if let Ok(about) = std::fs::metadata(path) {
-        if !about.is_file() {
-            return File::options().write(true).open(path).and_then(|mut f| f.write_all(content)).map_err(failed);
-        }
+    if std::fs::metadata(path).is_ok_and(|about| !about.is_file()) {
+        return File::options().write(true).open(path).and_then(|mut f| f.write_all(content)).map_err(failed);
     }
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
