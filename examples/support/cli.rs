@@ -39,10 +39,11 @@ impl<E: std::error::Error> From<E> for Failure {
     }
 }
 
-/// What went wrong, without the path of a temporary file that the user never named.
+/// What went wrong, without the path that `tempfile` adds: of a file that the user never named.
 #[must_use]
 pub fn io_text(error: &std::io::Error) -> String {
-    error.get_ref().and_then(|inner| inner.source()).map_or_else(|| error.to_string(), ToString::to_string)
+    let text = error.to_string();
+    text.split(" at path \"").next().unwrap_or(&text).to_string()
 }
 
 /// An error and its sources on one line.

@@ -74,6 +74,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_missing_folder_is_named_once() {
+        let parent = tempfile::tempdir().unwrap();
+        let Err(Failure::Run(message)) = WorkDir::new("demo", &parent.path().join("absent")) else { panic!("must fail") };
+        assert_eq!(message.matches("absent").count(), 1, "{message}");
+    }
+
+    #[test]
     fn a_killed_run_is_swept_and_a_living_one_is_not() {
         let parent = tempfile::tempdir().unwrap();
         let dead = parent.path().join("gannet-demo-dead");
