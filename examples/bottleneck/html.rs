@@ -24,9 +24,9 @@ pub(crate) fn page(found: &Findings) -> Result<Page, Failure> {
     page.list(&found.advice.not_known);
 
     page.heading("Rate over threads");
-    page.figure(&rates(found)?, "Each mark is a run: bytes of the uncompressed side over its time. Lines: rate = a + b·T.");
+    page.figure(&rates(found)?, "Each mark is a run: bytes of the uncompressed side over its time. Lines: rate = a + b·T. Bands, where there are any: the interval of the mean.");
     page.heading("Time over threads");
-    page.figure(&times(found)?, "The same runs as times. Lines: time = a·T^b, fitted to the logarithms.");
+    page.figure(&times(found)?, "The same runs as times. Lines: time = a·T^b, fitted to the logarithms, and the interval of the mean.");
     page.list(&show::fit_lines(&found.fits));
     for operation in Operation::ALL {
         page.heading(if operation == Operation::Compress { "Compression" } else { "Decompression" });
