@@ -27,11 +27,13 @@ type Job = (u64, Vec<u8>);
 /// use std::io::Write;
 /// use gannet_stream::{Encoder, Options};
 ///
+/// # #[cfg(feature = "zstd")] {
 /// let mut encoder = Encoder::new(Vec::new(), &Options::new().threads(2))?;
 /// encoder.write_all(b"some bytes")?;
 /// let (compressed, report) = encoder.finish()?;
 /// assert_eq!(report.input_bytes, 10);
 /// assert_eq!(report.output_bytes, compressed.len() as u64);
+/// # }
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub struct Encoder<W: Write> {
