@@ -8,28 +8,12 @@ use std::path::Path;
 use corpus::SplitMix64;
 use support::cli::Failure;
 use support::interrupt;
+pub(crate) use support::operation::Operation;
 use support::progress::Progress;
 use support::workdir::WorkDir;
 
 use crate::args::{Codec, Settings};
 use crate::source;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Operation {
-    Compress,
-    Decompress,
-}
-
-impl Operation {
-    pub(crate) const ALL: [Self; 2] = [Self::Compress, Self::Decompress];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Compress => "compress",
-            Self::Decompress => "decompress",
-        }
-    }
-}
 
 /// One timed run.
 #[derive(Debug, Clone)]

@@ -7,6 +7,7 @@ pub mod cli;
 pub mod interrupt;
 pub mod json;
 pub mod machine;
+pub mod operation;
 pub mod page;
 pub mod plot;
 pub mod print;
