@@ -28,9 +28,11 @@ cp "$text" "$work/text"
 cp "$binary" "$work/binary"
 cp "$packed" "$work/packed"
 
-# Memory that the machine behind a virtual one has not given yet is slow once: touch more than a run needs.
-head -c 1500000000 /dev/zero >"$work/warm"
-rm "$work/warm"
+# Memory that the machine behind a virtual one has not given yet, or took back, is slow once: touch more than a run needs.
+warm() {
+    head -c 1500000000 /dev/zero >"$work/warm"
+    rm "$work/warm"
+}
 
 seconds() { # seconds COMMAND...: wall time, with the output of an earlier run removed before
     rm -f "$work/out"
@@ -45,6 +47,7 @@ pair() { # pair NAME OURS THEIRS: both are functions that write $work/out
     [[ $1 =~ $lines ]] || return 0
     local i theirs ours rows=""
     rm -f "$work/out"
+    warm
     "$3" >/dev/null 2>&1 || { echo "$1: their tool failed" >&2; return 0; }
     rm -f "$work/out"
     for ((i = 0; i < pairs; i++)); do
@@ -90,15 +93,17 @@ for file in text binary; do
     theirs() { lz4 -q -f -1 "$in" "$work/out"; }
     pair "compress $file, lz4 -1" ours theirs
 
-    "$compress" --threads "$threads" --force "$in" "$work/ours.zst" >/dev/null
-    "$compress" --threads "$threads" --force --codec lz4 "$in" "$work/ours.lz4" >/dev/null
-    zstd -q -f -T"$threads" -3 "$in" -o "$work/theirs.zst"
-    pzstd -q -f -p "$threads" -3 "$in" -o "$work/pzstd.zst"
-    lz4 -q -f -1 "$in" "$work/theirs.lz4"
     size() { stat -c %s "$1"; }
     ratio() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.4f", a / b }'; }
-    echo "size of $file, zstd 3, ours / zstd -T$threads: $(ratio "$(size "$work/ours.zst")" "$(size "$work/theirs.zst")");" \
-        "lz4, ours / lz4 -1: $(ratio "$(size "$work/ours.lz4")" "$(size "$work/theirs.lz4")")" >&2
+    for level in 1 9 3; do
+        "$compress" --threads "$threads" --level $level --force "$in" "$work/ours.zst" >/dev/null
+        zstd -q -f -T"$threads" -$level "$in" -o "$work/theirs.zst"
+        echo "size of $file, zstd $level, ours / zstd -T$threads: $(ratio "$(size "$work/ours.zst")" "$(size "$work/theirs.zst")")" >&2
+    done
+    "$compress" --threads "$threads" --force --codec lz4 "$in" "$work/ours.lz4" >/dev/null
+    pzstd -q -f -p "$threads" -3 "$in" -o "$work/pzstd.zst"
+    lz4 -q -f -1 "$in" "$work/theirs.lz4"
+    echo "size of $file, lz4, ours / lz4 -1: $(ratio "$(size "$work/ours.lz4")" "$(size "$work/theirs.lz4")")" >&2
     ours() { "$decompress" --threads "$threads" "$work/ours.zst" "$work/out"; }
     theirs() { zstd -q -f -d "$work/theirs.zst" -o "$work/out"; }
     pair "decompress $file, zstd -d" ours theirs

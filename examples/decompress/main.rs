@@ -40,6 +40,9 @@ struct Args {
     /// The largest zstd window to accept, such as 2GiB for files of `zstd --long=31`
     #[arg(long, value_name = "SIZE", default_value = "128MiB", value_parser = positive_size)]
     max_window: u64,
+    /// Refuse a SRC that decodes to more than this, such as 10GB [default: no limit]
+    #[arg(long, value_name = "SIZE", value_parser = positive_size, conflicts_with_all = ["range", "list"])]
+    max_output: Option<u64>,
     #[command(flatten)]
     common: Common,
 }
@@ -88,7 +91,10 @@ fn one(args: &Args, job: &Job) -> Result<Done, Failure> {
     let total = job.source.as_ref().and_then(|path| std::fs::metadata(path).ok()).filter(|m| m.is_file()).map(|m| m.len());
     let label = name(job.source.as_deref());
     let report = args.common.run(&label, total, |options| {
-        let options = options.max_window_bytes(args.max_window);
+        let mut options = options.max_window_bytes(args.max_window);
+        if let Some(limit) = args.max_output {
+            options = options.max_output_bytes(limit);
+        }
         let stdout = || stdout().map_err(|source| stream::Error::Write { offset: 0, source });
         match (&job.source, &job.output) {
             (Some(source), None) if args.test => verify_file(source, &options),
@@ -209,6 +215,7 @@ fn document(args: &Args, files: Vec<Value>) -> Value {
     let mut settings = args.common.settings();
     settings["test"] = json!(args.test);
     settings["max_window_bytes"] = json!(args.max_window);
+    settings["max_output_bytes"] = json!(args.max_output);
     let machine = support::machine::Facts::detect().json();
     json::document("gannet/decompress/1", machine, settings, vec![("files", Value::Array(files))])
 }

@@ -61,6 +61,18 @@ fn a_test_writes_nothing_and_tells_damage() {
 }
 
 #[test]
+fn more_output_than_allowed_is_refused() {
+    for (format, packed) in [(Format::Zstd, "a.zst"), (Format::Lz4, "a.lz4")] {
+        let folder = Folder::with(&content(), format, packed);
+        run(args(&["--max-output", "159999", &folder.path(packed)])).unwrap_err();
+        run(args(&["--test", "--max-output", "159999", &folder.path(packed)])).unwrap_err();
+        assert_eq!(std::fs::read_dir(folder.0.path()).unwrap().count(), 1);
+        run(args(&["--max-output", "160000", &folder.path(packed)])).unwrap();
+        assert_eq!(std::fs::read(folder.path("a")).unwrap(), content());
+    }
+}
+
+#[test]
 fn a_part_is_the_part() {
     let folder = Folder::with(&content(), Format::Lz4, "a.lz4");
     for (text, part) in [("100..25000", 100..25_000), ("..7", 0..7), ("159990..", 159_990..160_000), ("5..5", 5..5)] {

@@ -146,6 +146,12 @@ pub enum Error {
         /// Where it is declared.
         offset: u64,
     },
+    /// The data decodes to more than [`Options::max_output_bytes`](crate::Options::max_output_bytes).
+    #[error("the data decodes to more than the limit of {limit} bytes")]
+    OutputLimit {
+        /// The most that was allowed, in bytes.
+        limit: u64,
+    },
     /// The data needs a dictionary, which this crate does not read.
     #[error("the frame at byte {offset} needs dictionary {id}, and dictionaries are not supported")]
     Dictionary {
@@ -182,6 +188,7 @@ impl Error {
             | Self::Corrupt { .. }
             | Self::Trailing { .. }
             | Self::Limit { .. }
+            | Self::OutputLimit { .. }
             | Self::Dictionary { .. }
             | Self::Unsupported { .. } => Self::Path { path: path.to_path_buf(), source: Box::new(self) },
             other => other,
@@ -202,7 +209,12 @@ impl Error {
             Self::Option { .. } | Self::SameFile { .. } | Self::Folder { .. } => Kind::InvalidInput,
             Self::Exists { .. } => Kind::AlreadyExists,
             Self::Truncated { .. } => Kind::UnexpectedEof,
-            Self::Format | Self::Corrupt { .. } | Self::Trailing { .. } | Self::Limit { .. } | Self::Dictionary { .. } => Kind::InvalidData,
+            Self::Format
+            | Self::Corrupt { .. }
+            | Self::Trailing { .. }
+            | Self::Limit { .. }
+            | Self::OutputLimit { .. }
+            | Self::Dictionary { .. } => Kind::InvalidData,
             Self::Unsupported { .. } => Kind::Unsupported,
             Self::Cancelled | Self::Codec { .. } | Self::Panicked { .. } | Self::Pool { .. } => Kind::Other,
         }

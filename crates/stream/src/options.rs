@@ -40,6 +40,7 @@ pub struct Options {
     pub(crate) overwrite: bool,
     pub(crate) max_window_bytes: Option<u64>,
     pub(crate) max_frame_bytes: Option<u64>,
+    pub(crate) max_output_bytes: Option<u64>,
     pub(crate) on_worker_start: Option<Hook>,
     pub(crate) progress: Option<ProgressHook>,
 }
@@ -105,7 +106,7 @@ impl Options {
     }
 
     /// Bytes of input per chunk, 1 to 1 GiB (LZ4: to 4 MiB is best, larger chunks become several blocks). Default, by
-    /// format and level: LZ4 and store 4 MiB; zstd 2 MiB to level 1, 4 MiB from 2 to 8, 8 MiB above.
+    /// format and level: LZ4 and store 4 MiB; zstd 2 MiB to level 1, 4 MiB from 2 to 8, 12 MiB above.
     pub fn chunk_bytes(mut self, bytes: u64) -> Self {
         self.chunk_bytes = Some(bytes);
         self
@@ -140,6 +141,14 @@ impl Options {
     /// window has chunks may be in memory at once.
     pub fn max_frame_bytes(mut self, bytes: u64) -> Self {
         self.max_frame_bytes = Some(bytes);
+        self
+    }
+
+    /// The most that may be decoded, in bytes: data that decodes to more is refused ([`Error::OutputLimit`]), and nothing
+    /// above the limit is written. For data from strangers: a small file can hold terabytes of zeros. Default: no limit.
+    /// Not for [`SeekableReader`](crate::SeekableReader), which decodes only what is read.
+    pub fn max_output_bytes(mut self, bytes: u64) -> Self {
+        self.max_output_bytes = Some(bytes);
         self
     }
 
@@ -178,7 +187,7 @@ impl Options {
             Format::Lz4 | Format::Store => 4 * MIB,
             Format::Zstd if level <= 1 => 2 * MIB,
             Format::Zstd if level <= 8 => 4 * MIB,
-            Format::Zstd => 8 * MIB,
+            Format::Zstd => 12 * MIB,
         });
         match usize::try_from(bytes) {
             Ok(size) if (1..=1024 * MIB).contains(&bytes) => Ok(size),

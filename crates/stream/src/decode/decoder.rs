@@ -61,7 +61,7 @@ impl Decoder {
         let threads = settings.threads;
         let meter = Arc::new(Meter::new());
         let orders = Orders::default();
-        let mut checker = Checker::new(orders.clone());
+        let mut checker = Checker::new(orders.clone(), options.max_output_bytes);
         let line = Arc::new(Line::new(Parts {
             settings,
             context: Box::new(|| Ok(Context::default())),

@@ -91,7 +91,7 @@ fn decode_with(input: &Arc<Input>, sink: Sink<'_>, options: &Options, meter: &Ar
         return decode_stream(bytes, sink, options, meter, strict);
     }
     let orders = Orders::default();
-    let checker = Checker::new(orders.clone());
+    let checker = Checker::new(orders.clone(), options.max_output_bytes);
     let mut planner = Planner::new(Limits::of(options)).strict(strict);
     let mut bytes = Bytes::file(Arc::clone(input), Arc::clone(meter));
     let source = Source::Inline(Box::new(move |feed: &Feed<'_>| {
@@ -109,7 +109,7 @@ fn decode_stream<R: Read + Send>(
     strict: bool,
 ) -> Result<Counts, Error> {
     let orders = Orders::default();
-    let checker = Checker::new(orders.clone());
+    let checker = Checker::new(orders.clone(), options.max_output_bytes);
     let mut planner = Planner::new(Limits::of(options)).strict(strict);
     let source = Source::Thread(Box::new(move |feed: &Feed<'_>| {
         let planned = planner.next(&mut bytes, feed.meter, feed.buffers)?;

@@ -26,7 +26,7 @@ impl Inline {
         let orders = Orders::default();
         Self {
             planner: Planner::starting_at(limits, at),
-            checker: Checker::new(orders.clone()),
+            checker: Checker::new(orders.clone(), None),
             orders,
             context: Context::default(),
             buffers: Buffers::default(),
@@ -38,7 +38,7 @@ impl Inline {
     pub(crate) fn restart(&mut self, limits: Limits, at: u64) {
         self.planner = Planner::starting_at(limits, at);
         self.orders = Orders::default();
-        self.checker = Checker::new(self.orders.clone());
+        self.checker = Checker::new(self.orders.clone(), None);
     }
 
     /// The offset of the next frame, if the last piece ended one.

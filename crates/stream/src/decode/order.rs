@@ -30,14 +30,19 @@ impl Orders {
 #[derive(Debug)]
 pub(crate) struct Checker {
     orders: Orders,
+    /// Bytes that went by, and the most that may.
+    decoded: u64,
+    limit: Option<u64>,
     #[cfg(feature = "lz4")]
     content: Option<(Content, Option<u64>)>,
 }
 
 impl Checker {
-    pub(crate) fn new(orders: Orders) -> Self {
+    pub(crate) fn new(orders: Orders, limit: Option<u64>) -> Self {
         Self {
             orders,
+            decoded: 0,
+            limit,
             #[cfg(feature = "lz4")]
             content: None,
         }
@@ -46,8 +51,12 @@ impl Checker {
     /// The next job's output.
     ///
     /// # Errors
-    /// It completes a frame that is not what its header or its checksum says.
+    /// It completes a frame that is not what its header or its checksum says, or is more than may be decoded.
     pub(crate) fn check(&mut self, output: &[u8]) -> Result<(), Error> {
+        self.decoded += output.len() as u64;
+        if let Some(limit) = self.limit.filter(|&limit| self.decoded > limit) {
+            return Err(Error::OutputLimit { limit });
+        }
         match self.orders.pop() {
             Order::Free => Ok(()),
             #[cfg(feature = "lz4")]

@@ -5,7 +5,7 @@ use lz4_flex::frame::BlockSize;
 use zstd_safe::CParameter;
 
 use crate::build::{Lz4, lz4_legacy, seek_table, skippable, zstd_stream, zstd_whole, zstd_zeros};
-use crate::support::{Folder, decompressed, in_memory, inner, noise, options, text};
+use crate::support::{Folder, compressed, decompressed, in_memory, inner, noise, options, text};
 
 fn any() -> Options {
     options(Format::Zstd, 1 << 20)
@@ -48,6 +48,18 @@ fn a_large_zstd_stream_is_decoded_step_by_step() {
             let error = inner(decompressed(&packed[..cut], &any()).unwrap_err());
             assert!(matches!(error, Error::Truncated { offset } if offset == cut as u64), "{error}");
         }
+    }
+}
+
+#[test]
+fn more_output_than_allowed_is_refused() {
+    let plain = text(3 << 20, 5);
+    let len = plain.len() as u64;
+    // One frame, and many.
+    for packed in [zstd_stream(&plain, &[]), compressed(&plain, &any().chunk_bytes(1 << 18))] {
+        let error = inner(decompressed(&packed, &any().max_output_bytes(len - 1)).unwrap_err());
+        assert!(matches!(error, Error::OutputLimit { limit } if limit == len - 1), "{error}");
+        assert!(decompressed(&packed, &any().max_output_bytes(len)).unwrap() == plain);
     }
 }
 

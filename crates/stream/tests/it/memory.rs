@@ -72,7 +72,7 @@ fn hostile_files() {
     let len = table.len();
     table[len - 9..len - 5].copy_from_slice(&0x0800_0000_u32.to_le_bytes());
     try_all(&[&zstd_zeros(1)[..], &table].concat());
-    assert!(peak() < 100, "{} MiB", peak());
+    assert!(peak() <= 80, "{} MiB", peak());
 
     // A file that has room for such a table, and holds nothing.
     let file = std::fs::File::create(&path).unwrap();
@@ -83,7 +83,7 @@ fn hostile_files() {
     file.write_all_at(&[0, 0, 0, 8, 0, 0xB1, 0xEA, 0x92, 0x8F], frame + 1000 - 9).unwrap();
     assert!(SeekableReader::open(&path, &options).is_err());
     assert!(verify_file(&path, &options).is_err());
-    assert!(peak() < 100, "{} MiB", peak());
+    assert!(peak() <= 80, "{} MiB", peak());
 }
 
 #[test]
@@ -113,5 +113,5 @@ fn large_file() {
         std::io::copy(&mut reader, &mut std::io::sink()).unwrap();
     }
     // The limit is for a file of 192 MiB; the source's piece was 8 MiB of it.
-    assert!(peak() <= 64, "{} MiB", peak());
+    assert!(peak() <= 48, "{} MiB", peak());
 }
