@@ -278,9 +278,7 @@ impl Plan {
             return bad(format!("a file of {largest} bytes is larger than any file can be"));
         }
         let all = files.saturating_mul(u64::from(self.settings.repeats));
-        if all > MAX_FILES {
-            return bad(format!("{all} files are more than {MAX_FILES}"));
-        }
+        check_number(all)?;
         if all.checked_mul(largest).is_none_or(|bytes| bytes > i64::MAX as u64) {
             return bad("its files are larger together than any volume");
         }
@@ -311,6 +309,10 @@ impl Settings {
         }
         Ok(())
     }
+}
+
+pub(crate) fn check_number(files: u64) -> Result<()> {
+    if files > MAX_FILES { bad(format!("{files} files are more than {MAX_FILES}")) } else { Ok(()) }
 }
 
 fn bad<T>(what: impl Into<String>) -> Result<T> {

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use crate::data::{Buffer, Pool};
 use crate::disk::{Clock, Disk, MODEL, System};
 use crate::model::{Model, ModelDisk};
-use crate::plan::Step;
+use crate::plan::{Step, check_number};
 use crate::rng::Rng;
 use crate::transfer::{Halt, Stop};
 use crate::worker::{Shared, Worker};
@@ -96,7 +96,8 @@ impl Runner {
     }
 
     /// Makes ready to read the files that are in `folder` (not in folders within), [`repeats`](Plan::repeats) times
-    /// in shuffled order. Changes nothing there; sizes, sync and other settings of writing are not used.
+    /// in shuffled order. Changes nothing there (on Linux not even access times, if the files are this user's); sizes, sync
+    /// and other settings of writing are not used.
     ///
     /// # Errors
     /// [`Error::BadPlan`]; [`Error::NotAFolder`]; [`Error::NoFiles`]; [`Error::AccessNotAvailable`]; [`Error::Io`].
@@ -111,6 +112,7 @@ impl Runner {
         let folder = folder.as_ref();
         let volume = look_at(folder)?;
         let files = files_of(folder)?;
+        check_number((files.len() as u64).saturating_mul(u64::from(settings.repeats)))?;
         let mut rng = Rng::new(settings.seed);
         let mut steps = Vec::new();
         for repeat in 0..settings.repeats {

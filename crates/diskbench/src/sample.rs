@@ -111,7 +111,7 @@ pub enum Caveat {
     Memory,
     /// What was read lay in the page cache, or may have: over one part in a hundred of the file.
     Cached,
-    /// Whether what was read lay in the page cache cannot be told.
+    /// Whether what was read lay in the page cache, or in that of the volume below a disk image, cannot be told.
     CacheUnknown,
     /// A loop device without direct I/O: the cache of the volume below stands between.
     CachedBelow,

@@ -224,8 +224,10 @@ impl Worker {
                 _ => {}
             }
         }
-        if matches!(self.kind, VolumeKind::Image { direct_io: Some(false), .. }) {
-            caveats.push(Caveat::CachedBelow);
+        match self.kind {
+            VolumeKind::Image { direct_io: Some(false), .. } => caveats.push(Caveat::CachedBelow),
+            VolumeKind::Image { direct_io: None, .. } if !caveats.contains(&Caveat::CacheUnknown) => caveats.push(Caveat::CacheUnknown),
+            _ => {}
         }
         if self.is_sparse(step, open) {
             caveats.push(Caveat::Sparse);

@@ -1,4 +1,4 @@
-use gannet_diskbench::{Error, Plan, ReadBack, Runner};
+use gannet_diskbench::{Error, ModelDisk, Plan, ReadBack, Runner};
 
 #[test]
 fn the_standard_plan_writes_and_reads_53_gb() {
@@ -47,4 +47,25 @@ fn bad_plans_are_refused_before_anything_is_written() {
         }
     }
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn random_sizes_come_from_the_seed_and_fill_their_range() {
+    let (low, high) = (1_000_000, 100_000_000);
+    let sizes = |plan: &Plan| -> Vec<u64> {
+        let runner = Runner::on_model(plan, ModelDisk::new(1e9, 1e9)).unwrap();
+        runner.map(|sample| sample.unwrap().size).collect()
+    };
+    let plan = Plan::random_sizes(50, low, high).repeats(4).reads(ReadBack::Never);
+    let drawn = sizes(&plan);
+    assert_eq!(drawn.len(), 200);
+    assert!(drawn.iter().all(|size| (low..=high).contains(size)));
+    // Evenly in the logarithm: half of them below the geometric mean, give or take five standard deviations.
+    let below = drawn.iter().filter(|size| **size < 10_000_000).count();
+    assert!((65..=135).contains(&below), "{below}");
+    assert_ne!(drawn[..50], drawn[50..100]);
+    assert_eq!(drawn, sizes(&plan));
+    assert_ne!(drawn, sizes(&plan.clone().seed(2)));
+    assert_eq!(plan.write_bytes(), drawn.iter().map(|size| size.next_multiple_of(16_384)).sum::<u64>());
+    assert_eq!(sizes(&Plan::random_sizes(2, low, low).repeats(1).reads(ReadBack::Never)), [low, low]);
 }

@@ -1,5 +1,6 @@
-use std::fs;
+use std::fs::{self, FileTimes};
 use std::path::Path;
+use std::time::{Duration, SystemTime};
 
 use gannet_diskbench::{Access, Caveat, Direction, Ending, Error, FileMode, Plan, ReadBack, Report, Reserve, Runner, SyncPolicy};
 
@@ -127,6 +128,8 @@ fn a_folder_of_others_is_read_and_not_changed() {
     let sparse = fs::File::create(folder.path().join("sparse")).unwrap();
     sparse.set_len(700_000).unwrap();
     fs::write(folder.path().join("empty"), "").unwrap();
+    let long_ago = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+    sparse.set_times(FileTimes::new().set_accessed(long_ago)).unwrap();
 
     for access in [Access::Uncached, Access::Cached] {
         let plan = super::plan(&[]).access(access).block(65_536);
@@ -144,6 +147,11 @@ fn a_folder_of_others_is_read_and_not_changed() {
     }
     assert_eq!(fs::read(folder.path().join("odd")).unwrap(), data);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 5);
+    if cfg!(target_os = "linux") {
+        assert_eq!(sparse.metadata().unwrap().accessed().unwrap(), long_ago);
+    }
+    let endless = super::plan(&[]).repeats(u32::MAX);
+    assert!(matches!(Runner::over_folder(&endless, folder.path()), Err(Error::BadPlan { .. })));
     let verify = super::plan(&[]).verify(true);
     assert!(matches!(Runner::over_folder(&verify, folder.path()), Err(Error::BadPlan { .. })));
 }
