@@ -19,7 +19,7 @@ mod volume;
 use std::process::ExitCode;
 
 use support::cli::{self, Failure};
-use support::json::{Target, check_writable};
+use support::json::check_results;
 use support::print::Printer;
 use support::workdir::WorkDir;
 
@@ -45,12 +45,7 @@ fn run(args: Args) -> Result<(), Failure> {
     let mut out = Printer::new(args.json.as_ref());
     let machine = support::machine::Facts::detect();
     let settings = Settings::new(&args, machine.usable_cpus())?;
-    if let Some(Target::File(path)) = &args.json {
-        check_writable(path)?;
-    }
-    if let Some(path) = &args.report {
-        check_writable(path)?;
-    }
+    check_results(args.json.as_ref(), args.report.as_deref())?;
     let folder = WorkDir::new("bottleneck", &settings.dir)?;
 
     let source = source::prepare(&settings, &folder)?;

@@ -120,7 +120,8 @@ impl Plot {
             let mut builder = ChartBuilder::on(&root);
             builder.margin(12).x_label_area_size(44).y_label_area_size(72);
             if self.log_x {
-                let span = (x.low * 0.9..x.high * 1.1).log_scale();
+                let (low, high) = (x.low * 0.9, x.high * 1.1);
+                let span = (low..high).log_scale().with_key_points(log_ticks(low, high));
                 self.draw(builder.build_cartesian_2d(span, y.low..y.high).map_err(drawing)?, x)?;
             } else {
                 let x = x.widened(0.04, false);
@@ -300,6 +301,13 @@ impl Range {
     }
 }
 
+/// 1, 2 and 5 times the powers of ten within a range; the powers alone where it spans more than four of them.
+fn log_ticks(low: f64, high: f64) -> Vec<f64> {
+    let powers = low.log10().floor() as i32..=high.log10().ceil() as i32;
+    let steps: &[f64] = if high / low > 1e4 { &[1.0] } else { &[1.0, 2.0, 5.0] };
+    powers.flat_map(|power| steps.iter().map(move |step| step * 10_f64.powi(power))).filter(|tick| (low..=high).contains(tick)).collect()
+}
+
 /// An element that fits its column and has a name for screen readers.
 fn scalable(svg: &str, name: &str) -> String {
     let start = svg.find("<svg").unwrap_or(0);
@@ -331,6 +339,13 @@ mod tests {
         }
         let log = Plot { log_x: true, ..plot };
         assert_ne!(log.svg().unwrap(), svg);
+    }
+
+    #[test]
+    fn a_logarithmic_axis_has_readable_labels() {
+        assert_eq!(log_ticks(0.9, 110.0), [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0]);
+        assert_eq!(log_ticks(3.0, 40.0), [5.0, 10.0, 20.0]);
+        assert_eq!(log_ticks(1.0, 2e5), [1.0, 10.0, 100.0, 1e3, 1e4, 1e5]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! A folder for a program's own files that goes away with it, even when the process was killed: the next run sweeps it.
 
-use std::fs::File;
+use std::fs::{DirEntry, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -24,9 +24,12 @@ impl WorkDir {
     /// # Errors
     /// `parent` is missing, no folder, or not writable.
     pub fn new(program: &str, parent: &Path) -> Result<Self, Failure> {
-        let prefix = format!("gannet-{program}-");
+        let prefix = prefix(program);
         let failed = |error: io::Error| Failure::run(format!("{}: cannot make a working folder: {}", parent.display(), io_text(&error)));
-        sweep(&prefix, parent);
+        for dead in left(program, parent) {
+            // Another user's folder may refuse; it is not ours to mend.
+            let _ = std::fs::remove_dir_all(&dead.path);
+        }
         for _ in 0..8 {
             let folder = tempfile::Builder::new().prefix(&prefix).tempdir_in(parent).map_err(failed)?;
             let path = folder.path().join(LOCK);
@@ -53,20 +56,33 @@ impl WorkDir {
     }
 }
 
-/// Removes folders whose owner is gone: those whose lock can be had.
-fn sweep(prefix: &str, parent: &Path) {
-    let Ok(entries) = std::fs::read_dir(parent) else { return };
-    for entry in entries.flatten() {
-        let named = entry.file_name().to_str().is_some_and(|name| name.starts_with(prefix));
+/// The folder of a run that was killed. As long as this is held, nobody else takes it for left.
+#[derive(Debug)]
+pub struct Left {
+    /// Where it is.
+    pub path: PathBuf,
+    _lock: File,
+}
+
+/// The folders that killed runs of `program` left in `parent`: those whose lock can be had.
+#[must_use]
+pub fn left(program: &str, parent: &Path) -> Vec<Left> {
+    let prefix = prefix(program);
+    let of_dead = |entry: DirEntry| {
+        let named = entry.file_name().to_str().is_some_and(|name| name.starts_with(&prefix));
         if !named || !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            continue;
+            return None;
         }
-        let Ok(lock) = File::open(entry.path().join(LOCK)) else { continue };
-        if lock.try_lock().is_ok() {
-            // Another user's folder may refuse; it is not ours to mend.
-            let _ = std::fs::remove_dir_all(entry.path());
-        }
-    }
+        let lock = File::open(entry.path().join(LOCK)).ok()?;
+        lock.try_lock().ok()?;
+        Some(Left { path: entry.path(), _lock: lock })
+    };
+    let Ok(entries) = std::fs::read_dir(parent) else { return Vec::new() };
+    entries.flatten().filter_map(of_dead).collect()
+}
+
+fn prefix(program: &str) -> String {
+    format!("gannet-{program}-")
 }
 
 #[cfg(test)]
