@@ -9,7 +9,11 @@ use support::cli::Failure;
 /// Runs a tool to its end. What it says on standard error becomes the error.
 pub(crate) fn run<S: AsRef<OsStr>>(program: &str, arguments: &[S], input: Option<&str>) -> Result<String, Failure> {
     let failed = |e: &dyn std::fmt::Display| Failure::run(format!("{program}: {e}"));
-    let mut child = Command::new(program)
+    let mut command = Command::new(program);
+    // ^C is for this program, which then undoes what the tool did; the tool must not end half-way.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    let mut child = command
         .args(arguments)
         .env("LC_ALL", "C")
         .stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() })

@@ -1,17 +1,25 @@
 //! One image: made, mounted, unmounted, removed.
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::Duration;
 
 use diskbench::{Volume, VolumeKind};
 use support::cli::Failure;
-use support::workdir::WorkDir;
+use support::workdir::{self, WorkDir};
 
 use crate::command::run;
+use crate::hdiutil::{self, PASSPHRASE};
 use crate::kind::Kind;
 
-/// Of encrypted images; they hold nothing but test data, for some seconds.
-const PASSPHRASE: &str = "gannet";
+/// The name of this program's working folders, and of the place of mounts within.
+pub(crate) const PROGRAM: &str = "disk_images";
+const MOUNT: &str = "mount";
+/// Something that looks at a new volume (an indexer, for example) keeps it busy for moments: unmounting is tried so often, a second apart.
+const ATTEMPTS: u32 = 6;
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// A disk image. Dropping it unmounts and removes it.
 #[derive(Debug)]
@@ -20,6 +28,8 @@ pub(crate) struct Image {
     file: PathBuf,
     mount_point: PathBuf,
     mounted: bool,
+    /// The disk as which `hdiutil` attached it.
+    device: Option<String>,
 }
 
 /// Says early what would fail late.
@@ -38,28 +48,26 @@ pub(crate) fn check_rights(kinds: &[Kind]) -> Result<(), Failure> {
 impl Image {
     /// Makes an image of `size` bytes, not mounted yet.
     pub(crate) fn make(kind: Kind, size: u64, folder: &WorkDir) -> Result<Self, Failure> {
-        let mount_point = folder.file("mount");
-        fs::create_dir_all(&mount_point)?;
         let ending = match kind {
             Kind::Loop { .. } => "img",
             Kind::Hdiutil { format, .. } => format.hdiutil().1,
         };
-        let image = Self { kind, file: folder.file(&format!("{}.{ending}", kind.name())), mount_point, mounted: false };
+        let image = Self {
+            kind,
+            file: folder.file(&format!("{}.{ending}", kind.name())),
+            mount_point: folder.file(MOUNT),
+            mounted: false,
+            device: None,
+        };
         match kind {
             Kind::Loop { file_system, .. } => {
                 let size = size.max(file_system.least());
                 File::create_new(&image.file)?.set_len(size)?;
-                run(&format!("mkfs.{}", file_system.name()), &["-q".as_ref(), image.file.as_os_str()], None)?;
+                let options = file_system.mkfs_options().iter().map(OsStr::new);
+                run(&format!("mkfs.{}", file_system.name()), &options.chain([image.file.as_os_str()]).collect::<Vec<_>>(), None)?;
             }
             Kind::Hdiutil { format, encrypted } => {
-                let size = format!("{}k", size.div_ceil(1024));
-                let mut arguments = vec!["create", "-size", &size, "-type", format.hdiutil().0, "-fs", "APFS", "-volname", "gannet"];
-                if encrypted {
-                    arguments.extend(["-encryption", "AES-256", "-stdinpass"]);
-                }
-                let path = image.file.to_string_lossy().into_owned();
-                arguments.push(&path);
-                run("hdiutil", &arguments, encrypted.then_some(PASSPHRASE))?;
+                run("hdiutil", &hdiutil::create(image.file.as_os_str(), size, format, encrypted), encrypted.then_some(PASSPHRASE))?;
             }
         }
         Ok(image)
@@ -67,6 +75,7 @@ impl Image {
 
     /// Mounts it and gives the folder.
     pub(crate) fn mount(&mut self) -> Result<&Path, Failure> {
+        fs::create_dir_all(&self.mount_point)?;
         let (file, mount_point) = (self.file.as_os_str(), self.mount_point.as_os_str());
         match self.kind {
             Kind::Loop { file_system, direct } => {
@@ -83,12 +92,8 @@ impl Image {
                 }
             }
             Kind::Hdiutil { encrypted, .. } => {
-                let mut arguments = vec!["attach".as_ref(), "-nobrowse".as_ref(), "-mountpoint".as_ref(), mount_point];
-                if encrypted {
-                    arguments.push("-stdinpass".as_ref());
-                }
-                arguments.push(file);
-                run("hdiutil", &arguments, encrypted.then_some(PASSPHRASE))?;
+                let said = run("hdiutil", &hdiutil::attach(file, mount_point, encrypted), encrypted.then_some(PASSPHRASE))?;
+                self.device = hdiutil::whole_disk(&said).map(str::to_owned);
                 self.mounted = true;
             }
         }
@@ -100,13 +105,28 @@ impl Image {
         if !self.mounted {
             return Ok(());
         }
-        let mount_point = self.mount_point.as_os_str();
-        match self.kind {
-            Kind::Loop { .. } => run("umount", &[mount_point], None)?,
-            Kind::Hdiutil { .. } => run("hdiutil", &["detach".as_ref(), mount_point], None)?,
-        };
+        let mut attempt = 1;
+        while let Err(e) = self.release(&[]) {
+            if attempt == ATTEMPTS {
+                return Err(e);
+            }
+            attempt += 1;
+            sleep(PAUSE);
+        }
         self.mounted = false;
         Ok(())
+    }
+
+    fn release(&self, options: &[&str]) -> Result<String, Failure> {
+        let mount_point = self.mount_point.as_os_str();
+        let options = options.iter().map(OsStr::new);
+        match self.kind {
+            Kind::Loop { .. } => run("umount", &options.chain([mount_point]).collect::<Vec<_>>(), None),
+            Kind::Hdiutil { .. } => {
+                let target = self.device.as_deref().map_or(mount_point, OsStr::new);
+                run("hdiutil", &["detach".as_ref()].into_iter().chain(options).chain([target]).collect::<Vec<_>>(), None)
+            }
+        }
     }
 
     /// Bytes that the image takes on the volume below.
@@ -115,14 +135,41 @@ impl Image {
     }
 }
 
+/// Lets go of what killed runs left mounted in `folder`, so that their files can be swept. Where mounts end with their process there is none.
+pub(crate) fn release_left(folder: &Path) {
+    for dead in workdir::left(PROGRAM, folder) {
+        let mount_point = dead.path.join(MOUNT);
+        if is_mount_point(&mount_point) {
+            let _ = if cfg!(target_os = "macos") {
+                run("hdiutil", &["detach".as_ref(), "-force".as_ref(), mount_point.as_os_str()], None)
+            } else {
+                run("umount", &["--lazy".as_ref(), mount_point.as_os_str()], None)
+            };
+        }
+    }
+}
+
+#[cfg(unix)]
+fn is_mount_point(path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let device = |path: &Path| path.symlink_metadata().ok().filter(fs::Metadata::is_dir).map(|facts| facts.dev());
+    device(path).is_some_and(|inner| path.parent().and_then(device).is_some_and(|outer| inner != outer))
+}
+
+#[cfg(not(unix))]
+fn is_mount_point(_: &Path) -> bool {
+    false
+}
+
 impl Drop for Image {
     fn drop(&mut self) {
-        if self.mounted && self.unmount().is_err() {
+        // A tool that was killed may have mounted it all the same.
+        self.mounted |= is_mount_point(&self.mount_point);
+        if self.unmount().is_err() {
             // Something holds it: let it go when that ends.
-            let mount_point = self.mount_point.as_os_str();
             let _ = match self.kind {
-                Kind::Loop { .. } => run("umount", &["--lazy".as_ref(), mount_point], None),
-                Kind::Hdiutil { .. } => run("hdiutil", &["detach".as_ref(), "-force".as_ref(), mount_point], None),
+                Kind::Loop { .. } => self.release(&["--lazy"]),
+                Kind::Hdiutil { .. } => self.release(&["-force"]),
             };
         }
         let _ = if self.file.is_dir() { fs::remove_dir_all(&self.file) } else { fs::remove_file(&self.file) };

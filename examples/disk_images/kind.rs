@@ -45,6 +45,14 @@ impl FileSystem {
         }
     }
 
+    /// Quietly, and without lazy work that would take from the rate later.
+    pub(crate) fn mkfs_options(self) -> &'static [&'static str] {
+        match self {
+            Self::Ext4 => &["-q", "-E", "lazy_itable_init=0,lazy_journal_init=0"],
+            Self::Xfs | Self::Btrfs => &["-q"],
+        }
+    }
+
     /// The least size of an image with it, in bytes.
     pub(crate) fn least(self) -> u64 {
         match self {

@@ -5,6 +5,7 @@
 //! only then are the files read, past the page cache.
 
 mod command;
+mod hdiutil;
 mod image;
 mod kind;
 mod measure;
@@ -18,7 +19,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use support::args::{count, positive_size};
 use support::cli::{self, Failure};
-use support::json::Target;
+use support::json::{Target, check_results};
 use support::machine::Facts;
 use support::print::Printer;
 use support::workdir::WorkDir;
@@ -68,10 +69,12 @@ fn run(args: Args) -> Result<(), Failure> {
         return Err(Failure::Usage(what.into()));
     }
     image::check_rights(&kinds)?;
+    check_results(args.json.as_ref(), args.report.as_deref())?;
     let mut out = Printer::new(args.json.as_ref());
     let machine = Facts::detect();
-    let folder = WorkDir::new("disk_images", &args.dir)?;
-    measure::check_room(&args, folder.path())?;
+    image::release_left(&args.dir);
+    let folder = WorkDir::new(image::PROGRAM, &args.dir)?;
+    measure::check_room(&args)?;
     let results = measure::all(&args, &kinds, &folder)?;
     drop(folder);
     show::results(&mut out, &args, &results);

@@ -10,6 +10,7 @@ use diskbench::{Direction, Plan, ReadBack, Report, Reserve, Runner, Volume};
 use support::cli::Failure;
 use support::interrupt;
 use support::progress::{Progress, ticking};
+use support::units;
 use support::workdir::WorkDir;
 
 use crate::Args;
@@ -30,19 +31,28 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
+    pub(crate) fn report(&self, direction: Direction) -> &Report {
+        match direction {
+            Direction::Write => &self.write,
+            Direction::Read => &self.read,
+        }
+    }
+
     /// Bytes per second over all files of one direction.
     pub(crate) fn rate(&self, direction: Direction) -> Option<f64> {
-        let report = if direction == Direction::Write { &self.write } else { &self.read };
-        report.total(direction).map(|total| total.bytes_per_second())
+        self.report(direction).total(direction).map(|total| total.bytes_per_second())
     }
 }
 
-pub(crate) fn check_room(args: &Args, folder: &Path) -> Result<(), Failure> {
-    let available = Volume::of(folder)?.space.available;
+pub(crate) fn check_room(args: &Args) -> Result<(), Failure> {
+    let available = Volume::of(&args.dir)?.space.available;
     let reserve = Reserve::Standard.of(available);
     if available < args.size.saturating_add(reserve) {
-        let what = "one image and what is kept free need more room";
-        return Err(Failure::run(format!("{}: {what}: {} and {reserve} bytes of {available} available", folder.display(), args.size)));
+        let [size, reserve, available] = [args.size, reserve, available].map(units::bytes);
+        return Err(Failure::run(format!(
+            "{}: an image of {size} and {reserve} that stay free need more room than the {available} available",
+            args.dir.display()
+        )));
     }
     Ok(())
 }

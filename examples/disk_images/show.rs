@@ -1,6 +1,6 @@
 //! The table, the document and the page.
 
-use diskbench::{Direction, Report};
+use diskbench::{Caveat, Direction};
 use serde_json::{Value, json};
 use support::cli::Failure;
 use support::json::number;
@@ -11,6 +11,7 @@ use support::print::Printer;
 use support::units;
 
 use crate::Args;
+use crate::kind::Kind;
 use crate::measure::Outcome;
 
 const HEAD: [&str; 6] = ["kind", "write", "read", "empty", "filled", "files in it"];
@@ -33,14 +34,24 @@ fn notes(args: &Args, results: &[Outcome]) -> Vec<String> {
         args.wait
     )];
     for outcome in results {
-        for (direction, report) in [(Direction::Write, &outcome.write), (Direction::Read, &outcome.read)] {
+        for direction in [Direction::Write, Direction::Read] {
+            let report = outcome.report(direction);
             let how = report.method(direction).map_or(String::new(), |method| format!(" by {method}"));
             let sync = report.sync().map_or(String::new(), |sync| format!(", {sync}"));
-            let against: Vec<String> = report.caveats(direction).iter().map(|c| format!("; not the speed of a disk: {c}")).collect();
+            let against: Vec<String> = caveats(outcome, direction).iter().map(|c| format!("; not the speed of a disk: {c}")).collect();
             lines.push(format!("{}, {direction}{how}{sync}{}", outcome.kind.name(), against.concat()));
         }
     }
     lines
+}
+
+/// Why the figures of one direction may not be those of a disk. Whether macOS keeps the file of an image in memory is told nowhere.
+fn caveats(outcome: &Outcome, direction: Direction) -> Vec<Caveat> {
+    let mut caveats = outcome.report(direction).caveats(direction);
+    if direction == Direction::Read && matches!(outcome.kind, Kind::Hdiutil { .. }) && !caveats.contains(&Caveat::CacheUnknown) {
+        caveats.push(Caveat::CacheUnknown);
+    }
+    caveats
 }
 
 pub(crate) fn results(out: &mut Printer, args: &Args, results: &[Outcome]) {
@@ -65,12 +76,13 @@ pub(crate) fn document(args: &Args, machine: &Facts, results: &[Outcome]) -> Val
         "qos": "default",
         "access_requested": "uncached",
     });
-    let side = |report: &Report, direction| {
+    let side = |o: &Outcome, direction| {
+        let report = o.report(direction);
         json!({
-            "bytes_per_second": report.total(direction).map_or(Value::Null, |total| number(total.bytes_per_second())),
+            "bytes_per_second": o.rate(direction).map_or(Value::Null, number),
             "access_achieved": report.method(direction),
             "sync": report.sync(),
-            "caveats": report.caveats(direction),
+            "caveats": caveats(o, direction),
             "files": report.samples.len(),
         })
     };
@@ -79,8 +91,8 @@ pub(crate) fn document(args: &Args, machine: &Facts, results: &[Outcome]) -> Val
             "kind": o.kind.name(),
             "about": o.kind.about(),
             "volume": o.read.volume,
-            "write": side(&o.write, Direction::Write),
-            "read": side(&o.read, Direction::Read),
+            "write": side(o, Direction::Write),
+            "read": side(o, Direction::Read),
             "empty_bytes": o.empty_bytes,
             "filled_bytes": o.filled_bytes,
             "file_bytes": o.file_bytes,
@@ -100,7 +112,6 @@ pub(crate) fn page(args: &Args, machine: &Facts, results: &[Outcome]) -> Result<
     page.figure(&bars.svg()?, "Total bytes over total time, sync included.");
     page.table(&HEAD, &rows(results));
     page.list(&notes(args, results));
-    let lines: Vec<Vec<String>> = machine.lines().into_iter().map(|(label, value)| vec![label, value]).collect();
-    page.table(&["machine", ""], &lines);
+    page.facts(&machine.lines());
     Ok(page)
 }
