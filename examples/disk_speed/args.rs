@@ -9,6 +9,26 @@ use support::args::{confidence, count, positive_size, size};
 use support::cli::Failure;
 use support::json::Target;
 
+/// Options that mean nothing where nothing is run.
+const OF_A_RUN: [&str; 16] = [
+    "read",
+    "plan",
+    "repeats",
+    "access",
+    "sync",
+    "block",
+    "queue_depth",
+    "file",
+    "reads",
+    "seed",
+    "time_limit",
+    "reserve",
+    "verify",
+    "yes",
+    "confidence",
+    "report",
+];
+
 /// Time writing and reading a volume over many sizes, past the page cache, and say how far the figures can be believed.
 #[derive(Debug, Parser)]
 #[command(name = "disk_speed", version)]
@@ -17,17 +37,18 @@ pub(crate) struct Args {
     #[arg(required_unless_present_any = ["read", "compare"], conflicts_with_all = ["read", "compare"])]
     dir: Option<PathBuf>,
     /// standard (16 sizes, 2 MB to 2 GB: 53 GB in 10 repeats), quick (10 sizes to 400 MB, 3 repeats), short (3 sizes, 20 s at most),
-    /// or sizes such as 2MB,20MB,200MB
-    #[arg(long, value_name = "PLAN", default_value = "quick")]
-    plan: PlanName,
-    /// Repeats of each size [default: those of the plan; 10 for sizes of your own, 1 for --read]
+    /// sizes such as 2MB,20MB,200MB, or random:N or random:N:LOW-HIGH: in each repeat N sizes drawn by the seed, evenly in their logarithm
+    /// [LOW-HIGH: 2MB-2GB]
+    #[arg(long, value_name = "PLAN", default_value = "quick", conflicts_with = "read")]
+    plan: NamedPlan,
+    /// Repeats of each size [default: those of the plan; 10 for sizes of your own and random ones, 1 for --read]
     #[arg(long, value_name = "N", value_parser = |t: &str| count(t, 10_000))]
     repeats: Option<usize>,
     /// How the disk is to be reached; what was achieved stands in the result
     #[arg(long, value_enum, default_value_t = AccessName::Uncached)]
     access: AccessName,
     /// What makes written data durable, within the timed window
-    #[arg(long, value_enum, default_value_t = SyncName::Fsync)]
+    #[arg(long, value_enum, default_value_t = SyncName::Fsync, conflicts_with = "read")]
     sync: SyncName,
     /// Bytes of one read or write: a multiple of 4096
     #[arg(long, value_name = "SIZE", default_value = "8MiB", value_parser = positive_size)]
@@ -36,31 +57,31 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value = "1", value_parser = |t: &str| count(t, 64))]
     queue_depth: usize,
     /// What writes meet: a new file, one with its blocks allocated, or one that was written before
-    #[arg(long, value_enum, default_value_t = FileName::New)]
+    #[arg(long, value_enum, default_value_t = FileName::New, conflicts_with = "read")]
     file: FileName,
     /// When files are read back: after all writes, after each repeat (needs less room), or never
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, conflicts_with = "read")]
     reads: Option<ReadsName>,
-    /// Seed of the order and the data
+    /// Seed of the order, of random sizes and of the data
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// End after this time with what is there: 90, 90s or 5m
     #[arg(long, value_name = "TIME", value_parser = time)]
     time_limit: Option<Duration>,
     /// Bytes to leave free [default: a tenth of what is available, at least 5 GB]
-    #[arg(long, value_name = "SIZE", value_parser = size)]
+    #[arg(long, value_name = "SIZE", value_parser = size, conflicts_with = "read")]
     reserve: Option<u64>,
     /// Compare what is read with what was written
     #[arg(long, conflicts_with = "read")]
     verify: bool,
     /// Only read the files that are in DIR, and change nothing there
-    #[arg(long, value_name = "DIR", conflicts_with = "compare")]
+    #[arg(long, value_name = "DIR")]
     pub(crate) read: Option<PathBuf>,
     /// Compare two results of --json
-    #[arg(long, value_names = ["A.json", "B.json"], num_args = 2)]
+    #[arg(long, value_names = ["A.json", "B.json"], num_args = 2, conflicts_with_all = OF_A_RUN)]
     pub(crate) compare: Option<Vec<PathBuf>>,
     /// Write more than 10 GB without asking
-    #[arg(long)]
+    #[arg(long, conflicts_with = "read")]
     pub(crate) yes: bool,
     /// Level of confidence of the intervals
     #[arg(long, value_name = "LEVEL", default_value = "0.95", value_parser = confidence)]
@@ -69,7 +90,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<Target>,
     /// Write a page with tables and plots to FILE
-    #[arg(long, value_name = "FILE.html", conflicts_with = "compare")]
+    #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
 }
 
@@ -83,20 +104,23 @@ impl Args {
         }
     }
 
+    /// The plan as it was asked for; `None` for reading what is there.
+    pub(crate) fn plan_text(&self) -> Option<&str> {
+        self.read.is_none().then_some(&self.plan.text)
+    }
+
     pub(crate) fn plan(&self) -> Plan {
-        let mut plan = match &self.plan {
-            PlanName::Standard => Plan::standard(),
-            PlanName::Quick => Plan::quick(),
-            PlanName::Short => Plan::short(),
-            PlanName::Sizes(sizes) => Plan::sizes(sizes.clone()),
-        }
-        .access(self.access.into())
-        .sync(self.sync.into())
-        .file_mode(self.file.into())
-        .block(self.block)
-        .queue_depth(self.queue_depth as u32)
-        .seed(self.seed)
-        .verify(self.verify);
+        let mut plan = self
+            .plan
+            .plan
+            .clone()
+            .access(self.access.into())
+            .sync(self.sync.into())
+            .file_mode(self.file.into())
+            .block(self.block)
+            .queue_depth(self.queue_depth as u32)
+            .seed(self.seed)
+            .verify(self.verify);
         if self.read.is_some() {
             plan = plan.repeats(1);
         }
@@ -116,25 +140,39 @@ impl Args {
     }
 }
 
+/// A plan, and the words it was asked for by.
 #[derive(Debug, Clone, PartialEq)]
-enum PlanName {
-    Standard,
-    Quick,
-    Short,
-    Sizes(Vec<u64>),
+struct NamedPlan {
+    text: String,
+    plan: Plan,
 }
 
-impl std::str::FromStr for PlanName {
+impl std::str::FromStr for NamedPlan {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "standard" => Ok(Self::Standard),
-            "quick" => Ok(Self::Quick),
-            "short" => Ok(Self::Short),
-            sizes => sizes.split(',').map(positive_size).collect::<Result<_, _>>().map(Self::Sizes),
-        }
+        let plan = match text {
+            "standard" => Plan::standard(),
+            "quick" => Plan::quick(),
+            "short" => Plan::short(),
+            _ => match text.strip_prefix("random:") {
+                Some(random) => random_plan(random)?,
+                None => Plan::sizes(text.split(',').map(positive_size).collect::<Result<Vec<_>, _>>()?),
+            },
+        };
+        Ok(Self { text: text.into(), plan })
     }
+}
+
+/// `N` or `N:LOW-HIGH`.
+fn random_plan(text: &str) -> Result<Plan, String> {
+    let (number, bounds) = text.split_once(':').unwrap_or((text, "2MB-2GB"));
+    let (low, high) = bounds.split_once('-').ok_or_else(|| format!("not a range of sizes: {bounds:?} (write 2MB-2GB)"))?;
+    let (low, high) = (positive_size(low)?, positive_size(high)?);
+    if low > high {
+        return Err(format!("the range {bounds:?} is empty"));
+    }
+    Ok(Plan::random_sizes(count(number, 1000)? as u32, low, high))
 }
 
 /// Seconds, or minutes with `m`.
@@ -223,9 +261,26 @@ mod tests {
         for bad in ["", "0", "-1", "x", "1h", "nan", "inf", "1e9"] {
             assert!(time(bad).is_err(), "{bad}");
         }
-        assert_eq!("2MB,16KiB".parse(), Ok(PlanName::Sizes(vec![2_000_000, 16_384])));
-        assert!("fast".parse::<PlanName>().is_err());
-        assert!("2MB,,3MB".parse::<PlanName>().is_err());
+        let plan = |text: &str| text.parse::<NamedPlan>().map(|named| named.plan);
+        assert_eq!(plan("standard"), Ok(Plan::standard()));
+        assert_eq!(plan("2MB,16KiB"), Ok(Plan::sizes([2_000_000, 16_384])));
+        assert_eq!(plan("random:20"), Ok(Plan::random_sizes(20, 2_000_000, 2_000_000_000)));
+        assert_eq!(plan("random:5:1MiB-1GB"), Ok(Plan::random_sizes(5, 1 << 20, 1_000_000_000)));
+        for bad in ["fast", "2MB,,3MB", "random", "random:", "random:0", "random:5:", "random:5:1MB", "random:5:2MB-1MB", "random:5:0-1MB"]
+        {
+            assert!(plan(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn what_would_mean_nothing_is_refused() {
+        for options in ["--plan quick", "--sync none", "--file overwrite", "--reads never", "--reserve 0", "--yes", "--verify"] {
+            let with = |rest: &[&str]| Args::try_parse_from(["disk_speed"].iter().chain(rest).copied().chain(options.split(' '))).is_ok();
+            assert!(with(&["d"]), "{options}");
+            assert!(!with(&["--read", "d"]), "{options}");
+            assert!(!with(&["--compare", "a", "b"]), "{options}");
+        }
+        assert!(Args::try_parse_from(["disk_speed", "--read", "d", "--block", "1MiB", "--seed", "2", "--repeats", "3"]).is_ok());
     }
 
     #[test]

@@ -17,7 +17,8 @@ pub(crate) fn page(found: &Findings) -> Result<Page, Failure> {
     page.list(&show::warnings(found));
     for summary in found.summaries() {
         page.heading(&show::heading(summary));
-        page.list(&show::lines(summary, found.confidence));
+        page.list(&show::verdicts(summary));
+        page.facts(&show::figures(summary, found.confidence));
     }
     if found.summaries().next().is_some() {
         page.heading("Rate over size");
@@ -29,21 +30,19 @@ pub(crate) fn page(found: &Findings) -> Result<Page, Failure> {
     }
     for summary in found.summaries() {
         page.heading(&format!("By size: {}", summary.direction));
-        page.table(&["size", "files", "median", "least", "greatest"], &show::size_rows(summary));
+        page.table(&show::size_head(summary), &show::size_rows(summary));
     }
     page.heading("How and where");
-    let rows = |lines: Vec<(&'static str, String)>| lines.into_iter().map(|(label, value)| vec![label.into(), value]).collect::<Vec<_>>();
-    page.table(&["settings", ""], &rows(show::setting_lines(found)));
-    page.table(&["volume", ""], &rows(show::volume_lines(&found.report)));
-    let machine: Vec<Vec<String>> = found.machine.lines().into_iter().map(|(label, value)| vec![label, value]).collect();
-    page.table(&["machine", ""], &machine);
+    for facts in [show::setting_lines(found), show::volume_lines(&found.report), found.machine.lines()] {
+        page.facts(&facts);
+    }
     Ok(page)
 }
 
 fn colour(direction: Direction) -> usize {
     match direction {
-        Direction::Write => 1,
-        Direction::Read => 0,
+        Direction::Write => 0,
+        Direction::Read => 1,
     }
 }
 

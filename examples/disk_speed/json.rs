@@ -29,7 +29,10 @@ pub(crate) fn document(found: &Findings) -> Value {
 
 fn settings(found: &Findings) -> Value {
     let s = &found.report.settings;
+    // A run that only reads has no such settings.
+    let of_writing = |value: Value| if found.plan.is_some() { value } else { Value::Null };
     json!({
+        "plan": found.plan,
         "repeats": s.repeats,
         "seed": s.seed,
         "block_bytes": s.block,
@@ -39,11 +42,11 @@ fn settings(found: &Findings) -> Value {
             "write": found.write.as_ref().map(|s| s.method),
             "read": found.read.as_ref().map(|s| s.method),
         },
-        "sync_requested": s.sync,
+        "sync_requested": of_writing(json!(s.sync)),
         "sync": found.report.sync(),
-        "reads": s.reads,
-        "file_mode": s.file_mode,
-        "reserve": s.reserve,
+        "reads": of_writing(json!(s.reads)),
+        "file_mode": of_writing(json!(s.file_mode)),
+        "reserve": of_writing(json!(s.reserve)),
         "time_limit_seconds": s.time_limit.map(|t| t.as_secs_f64()),
         "verify": s.verify,
         "qos": "default",

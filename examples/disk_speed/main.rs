@@ -16,6 +16,7 @@ mod tests;
 use std::process::ExitCode;
 
 use support::cli::{self, Failure};
+use support::json::check_results;
 use support::machine::Facts;
 use support::print::Printer;
 
@@ -30,6 +31,8 @@ fn main() -> ExitCode {
 struct Findings {
     machine: Facts,
     report: diskbench::Report,
+    /// The plan as it was asked for; `None` if only what was there was read.
+    plan: Option<String>,
     confidence: f64,
     write: Option<Summary>,
     read: Option<Summary>,
@@ -40,13 +43,14 @@ fn run(args: Args) -> Result<(), Failure> {
     if let Some(files) = &args.compare {
         return compare::run(&files[0], &files[1], &args, &mut out);
     }
+    check_results(args.json.as_ref(), args.report.as_deref())?;
     let machine = Facts::detect();
     let mut runner = measure::prepare(&args)?;
     show::opening(&mut out, runner.report());
     let outcome = measure::run(&mut runner, &args);
     let report = runner.into_report();
     outcome?;
-    let findings = Findings::new(machine, report, args.confidence);
+    let findings = Findings::new(machine, report, args.plan_text(), args.confidence);
     show::results(&mut out, &findings);
     if let Some(target) = &args.json {
         target.write(&json::document(&findings))?;
@@ -59,10 +63,10 @@ fn run(args: Args) -> Result<(), Failure> {
 }
 
 impl Findings {
-    fn new(machine: Facts, report: diskbench::Report, confidence: f64) -> Self {
+    fn new(machine: Facts, report: diskbench::Report, plan: Option<&str>, confidence: f64) -> Self {
         let summary = |direction| Summary::new(&report, direction, confidence);
         let (write, read) = (summary(diskbench::Direction::Write), summary(diskbench::Direction::Read));
-        Self { machine, report, confidence, write, read }
+        Self { machine, report, plan: plan.map(str::to_owned), confidence, write, read }
     }
 
     fn summaries(&self) -> impl Iterator<Item = &Summary> {

@@ -1,6 +1,8 @@
 //! The run, with its question before and its progress.
 
 use std::io::{self, BufRead, IsTerminal, Write};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
 
 use diskbench::{Runner, Volume};
 use support::cli::Failure;
@@ -36,9 +38,21 @@ fn ask(bytes: u64) -> Result<(), Failure> {
     }
     eprint!("{what}. Go on? [y/N] ");
     io::stderr().flush()?;
-    let mut answer = String::new();
-    io::stdin().lock().read_line(&mut answer)?;
-    interrupt::check()?;
+    // In a thread of its own, for ^C does not end a read.
+    let (said, heard) = channel();
+    std::thread::spawn(move || {
+        let mut answer = String::new();
+        let _ = io::stdin().lock().read_line(&mut answer);
+        let _ = said.send(answer);
+    });
+    let answer = loop {
+        interrupt::check().inspect_err(|_| eprintln!())?;
+        match heard.recv_timeout(Duration::from_millis(50)) {
+            Ok(answer) => break answer,
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => break String::new(),
+        }
+    };
     if matches!(answer.trim(), "y" | "Y" | "yes") { Ok(()) } else { Err(Failure::run("not done: nothing was written")) }
 }
 

@@ -1,12 +1,12 @@
 //! The findings as text.
 
-use diskbench::{Direction, Ending, Report, VolumeKind};
+use diskbench::{Direction, Ending, FileMode, Report, VolumeKind};
 use fit::Interval;
 use support::print::Printer;
 use support::units;
 
 use crate::Findings;
-use crate::summary::{Affine, Summary};
+use crate::summary::{Affine, BySize, Summary};
 
 /// Fits that differ by more than this are told.
 const DISAGREEMENT: f64 = 0.03;
@@ -15,11 +15,11 @@ pub(crate) fn opening(out: &mut Printer, report: &Report) {
     for (label, value) in volume_lines(report) {
         out.line(format!("{label:<13}{value}"));
     }
-    out.line(format!("{:<13}{}", "plan", units::bytes(report.planned_bytes) + " to write and read, in shuffled order"));
+    out.line(format!("{:<13}{}", "work", units::bytes(report.planned_bytes) + " to write and read, in shuffled order"));
 }
 
 /// What was measured, as labels and values.
-pub(crate) fn volume_lines(report: &Report) -> Vec<(&'static str, String)> {
+pub(crate) fn volume_lines(report: &Report) -> Vec<(String, String)> {
     let v = &report.volume;
     let device = match &v.device {
         Some(device) => match &device.model {
@@ -33,26 +33,40 @@ pub(crate) fn volume_lines(report: &Report) -> Vec<(&'static str, String)> {
         kind => kind.to_string(),
     };
     vec![
-        ("folder", v.path.display().to_string()),
-        ("volume", format!("{} on {} from {}: {kind}{device}", v.file_system, v.mount_point.display(), v.source)),
-        ("room", format!("{} available of {}", units::bytes(v.space.available), units::bytes(v.space.total))),
+        ("folder".into(), v.path.display().to_string()),
+        ("volume".into(), format!("{} on {} from {}: {kind}{device}", v.file_system, v.mount_point.display(), v.source)),
+        ("room".into(), format!("{} available of {}", units::bytes(v.space.available), units::bytes(v.space.total))),
     ]
 }
 
 /// How it was measured.
-pub(crate) fn setting_lines(found: &Findings) -> Vec<(&'static str, String)> {
+pub(crate) fn setting_lines(found: &Findings) -> Vec<(String, String)> {
     let s = &found.report.settings;
-    let mut lines = vec![("access asked", s.access.to_string())];
+    let mut lines = Vec::new();
+    let mut line = |label: &str, value: String| lines.push((label.to_string(), value));
+    line("access asked", s.access.to_string());
     for summary in found.summaries() {
-        let label = if summary.direction == Direction::Write { "writing by" } else { "reading by" };
-        lines.push((label, summary.method.to_string()));
+        line(if summary.direction == Direction::Write { "writing by" } else { "reading by" }, summary.method.to_string());
     }
     if let Some(sync) = found.report.sync() {
         let asked = if sync == s.sync { String::new() } else { format!(" ({} was asked and is not available here)", s.sync) };
-        lines.push(("sync", format!("{sync}, within the timed window{asked}")));
+        line("sync", format!("{sync}, within the timed window{asked}"));
     }
-    lines.push(("block", format!("{} KiB, {} under way at once", s.block / 1024, s.queue_depth)));
-    lines.push(("order", format!("{} repeats, seed {}", s.repeats, s.seed)));
+    if let Some(plan) = &found.plan {
+        line("plan", plan.clone());
+        let files = match s.file_mode {
+            FileMode::New => "new",
+            FileMode::Preallocated => "new, their blocks allocated before the timed window",
+            FileMode::Overwrite => "written and synced before the timed window",
+        };
+        line("files", files.into());
+    }
+    line("block", format!("{} KiB, {} under way at once", s.block / 1024, s.queue_depth));
+    line("order", format!("{} repeats, seed {}", s.repeats, s.seed));
+    let (all, outside) = (units::duration(found.report.elapsed), units::duration(found.report.outside()));
+    let data =
+        found.report.generator_bytes_per_second.map_or(String::new(), |rate| format!("; blocks were made ready at {}", units::rate(rate)));
+    line("time", format!("{all}, of which {outside} outside the timed windows{data}"));
     lines
 }
 
@@ -66,10 +80,13 @@ pub(crate) fn results(out: &mut Printer, found: &Findings) {
     }
     for summary in found.summaries() {
         out.heading(&heading(summary));
-        for line in lines(summary, found.confidence) {
+        for line in verdicts(summary) {
             out.line(format!("  {line}"));
         }
-        out.table(&["size", "files", "median", "least", "greatest"], &size_rows(summary));
+        for (label, value) in figures(summary, found.confidence) {
+            out.line(format!("  {label:<20}{value}"));
+        }
+        out.table(&size_head(summary), &size_rows(summary));
     }
 }
 
@@ -104,33 +121,45 @@ pub(crate) fn warnings(found: &Findings) -> Vec<String> {
     lines
 }
 
-/// The change-point verdict first, then the figures.
-pub(crate) fn lines(s: &Summary, confidence: f64) -> Vec<String> {
+/// The figures, as labels and values.
+pub(crate) fn figures(s: &Summary, confidence: f64) -> Vec<(String, String)> {
     let level = format!("{} %", units::significant(confidence * 100.0, 4));
-    let mut lines = vec![change_line(s)];
+    let mut lines = Vec::new();
+    let mut line = |label: &str, value: String| lines.push((label.to_string(), value));
     match &s.affine {
         Ok(a) => {
-            lines.push(format!("bandwidth           {}{}", units::rate(a.bandwidth), within(a.bandwidth_interval, units::rate, &level)));
-            lines.push(format!("latency             {}{}", units::seconds(a.latency), within(a.latency_interval, units::seconds, &level)));
-            lines.extend(notes(s, a));
+            line("bandwidth", units::rate(a.bandwidth) + &within(a.bandwidth_interval, units::rate, &level));
+            line("latency", units::seconds(a.latency) + &within(a.latency_interval, units::seconds, &level));
         }
-        Err(reason) => lines.push(format!("bandwidth, latency  not known: {reason}")),
+        Err(reason) => line("bandwidth, latency", format!("not known: {reason}")),
     }
-    lines.push(format!("total over total    {}", units::rate(s.total_rate)));
-    lines.push(format!("mean of rates       {}", units::rate(s.mean_rate)));
+    line("total over total", units::rate(s.total_rate));
+    line("mean of rates", units::rate(s.mean_rate));
     let pair = |figure: &Option<(f64, Option<Interval>)>| match figure {
         Some((rate, interval)) => units::rate(*rate) + &within(*interval, units::rate, &level),
         None => "not known: too few files, or the time does not grow with the size".into(),
     };
-    lines.push(format!("20 % trimmed mean   {}", pair(&s.trimmed)));
-    lines.push(format!("Theil-Sen rate      {}", pair(&s.theil_sen)));
-    lines.push(match s.least_squares {
-        Some((rate, latency)) => format!("least squares       {}, latency {}", units::rate(rate), units::seconds(latency)),
-        None => "least squares       not known: the time does not grow with the size".into(),
-    });
+    line("20 % trimmed mean", pair(&s.trimmed));
+    line("Theil-Sen rate", pair(&s.theil_sen));
+    line(
+        "least squares",
+        match s.least_squares {
+            Some((rate, latency)) => format!("{}, latency {}", units::rate(rate), units::seconds(latency)),
+            None => "not known: the time does not grow with the size".into(),
+        },
+    );
     let b = &s.blocks;
     let p99 = b.p99.map_or(String::new(), |t| format!(", 99 % within {}", units::seconds(t)));
-    lines.push(format!("time of a block     median {}{p99}, longest {} of {}", units::seconds(b.median), units::seconds(b.greatest), b.n));
+    line("time of a block", format!("median {}{p99}, longest {} of {}", units::seconds(b.median), units::seconds(b.greatest), b.n));
+    lines
+}
+
+/// What comes before the figures: the verdict on a change of speed, and what speaks against the fit.
+pub(crate) fn verdicts(s: &Summary) -> Vec<String> {
+    let mut lines = vec![change_line(s)];
+    if let Ok(affine) = &s.affine {
+        lines.extend(notes(s, affine));
+    }
     lines
 }
 
@@ -151,22 +180,17 @@ pub(crate) fn change_line(s: &Summary) -> String {
 fn notes(s: &Summary, a: &Affine) -> Vec<String> {
     let mut lines = Vec::new();
     if a.below_zero {
-        lines.push("  small files were faster than any latency allows: they cannot have waited for the disk".into());
+        lines.push("Small files were faster than any latency allows: they cannot have waited for the disk.".into());
     }
     if !a.set_aside.is_empty() {
         let mut sizes = a.set_aside.clone();
         sizes.dedup();
         let sizes: Vec<String> = sizes.into_iter().map(units::bytes).collect();
-        lines.push(format!(
-            "  {} of {} files were so far off that they got no weight: of {}",
-            a.set_aside.len(),
-            s.files,
-            sizes.join(", ")
-        ));
+        lines.push(format!("{} of {} files were so far off that they got no weight: of {}.", a.set_aside.len(), s.files, sizes.join(", ")));
     }
     match s.theil_sen {
         Some((rate, _)) if (rate / a.bandwidth - 1.0).abs() > DISAGREEMENT => {
-            lines.push("  the Theil-Sen rate differs by more than 3 %: the times are not those of one line".into());
+            lines.push("The Theil-Sen rate differs from the bandwidth by more than 3 %: the times are not those of one line.".into());
         }
         _ => {}
     }
@@ -177,9 +201,12 @@ fn within(interval: Option<Interval>, unit: impl Fn(f64) -> String, level: &str)
     interval.map_or(String::new(), |i| format!("  ({} to {}, {level})", unit(i.lower), unit(i.upper)))
 }
 
+pub(crate) fn size_head(s: &Summary) -> [&'static str; 5] {
+    [if s.by_range.is_some() { "size from" } else { "size" }, "files", "median", "least", "greatest"]
+}
+
 pub(crate) fn size_rows(s: &Summary) -> Vec<Vec<String>> {
-    s.by_size
-        .iter()
-        .map(|b| vec![units::bytes(b.bytes), b.n.to_string(), units::rate(b.median_rate), units::rate(b.lower), units::rate(b.upper)])
-        .collect()
+    let row =
+        |b: &BySize| vec![units::bytes(b.bytes), b.n.to_string(), units::rate(b.median_rate), units::rate(b.lower), units::rate(b.upper)];
+    s.by_range.as_ref().unwrap_or(&s.by_size).iter().map(row).collect()
 }

@@ -1,5 +1,7 @@
 //! Figures of one direction, from its samples.
 
+use std::collections::BTreeMap;
+
 use diskbench::{Caveat, Direction, Method, Report, Sample};
 use fit::robust::{AffineTime, Bootstrap, TheilSen, TrimmedMean, changepoint, median};
 use fit::{Interval, LinearFit, Model};
@@ -8,6 +10,8 @@ use fit::{Interval, LinearFit, Model};
 const SIGNIFICANCE: f64 = 0.01;
 /// …and this large.
 const LEAST_CHANGE: f64 = 0.05;
+/// More sizes than this are shown by ranges.
+const MOST_SIZES: usize = 24;
 /// Share that the trimmed mean leaves out at each end.
 const TRIM: f64 = 0.2;
 
@@ -30,6 +34,8 @@ pub(crate) struct Summary {
     pub(crate) least_squares: Option<(f64, f64)>,
     pub(crate) total_rate: f64,
     pub(crate) by_size: Vec<BySize>,
+    /// By ranges that begin at 1, 2 and 5 times the powers of ten, where there are many sizes; `bytes` is where a range begins.
+    pub(crate) by_range: Option<Vec<BySize>>,
     pub(crate) change: Option<Change>,
     /// Why a change could not be looked for.
     pub(crate) change_reason: Option<String>,
@@ -88,6 +94,7 @@ impl Summary {
         let (bytes, seconds) = report.points(direction);
         let rates: Vec<f64> = samples.iter().map(|s| s.bytes_per_second()).collect();
         let change = find_change(&samples);
+        let by_size = grouped(&samples, |size| size);
         Some(Self {
             direction,
             method,
@@ -97,14 +104,19 @@ impl Summary {
             bytes: total.bytes,
             affine: Affine::new(&bytes, &seconds, confidence).map_err(|e| e.to_string()),
             mean_rate: rates.iter().sum::<f64>() / rates.len() as f64,
-            trimmed: TrimmedMean::new(&rates, TRIM).ok().map(|mean| (mean.mean(), mean.interval(confidence).ok())),
+            trimmed: TrimmedMean::new(&rates, TRIM).ok().map(|mean| {
+                // The interval of a few files may reach below 0, where no rate is.
+                let interval = mean.interval(confidence).ok().map(|i| Interval { lower: i.lower.max(0.0), ..i });
+                (mean.mean(), interval)
+            }),
             theil_sen: TheilSen::fit(&bytes, &seconds).ok().filter(|line| line.slope() > 0.0).map(|line| {
                 let interval = line.slope_interval(confidence).ok();
                 (1.0 / line.slope(), interval.filter(|i| i.lower > 0.0).map(|i| Interval { lower: 1.0 / i.upper, upper: 1.0 / i.lower }))
             }),
             least_squares: least_squares(&bytes, &seconds),
             total_rate: total.bytes_per_second(),
-            by_size: by_size(&samples),
+            by_range: (by_size.len() > MOST_SIZES).then(|| grouped(&samples, range_of)),
+            by_size,
             change_reason: change.as_ref().err().cloned(),
             change: change.ok().flatten(),
             blocks: Blocks::new(&samples),
@@ -149,21 +161,28 @@ fn least_squares(bytes: &[f64], seconds: &[f64]) -> Option<(f64, f64)> {
     (slope > 0.0).then(|| (1.0 / slope, intercept))
 }
 
-fn by_size(samples: &[&Sample]) -> Vec<BySize> {
-    let mut sizes: Vec<u64> = samples.iter().map(|s| s.size).collect();
-    sizes.sort_unstable();
-    sizes.dedup();
-    let of_size = |size| {
-        let rates: Vec<f64> = samples.iter().filter(|s| s.size == size).map(|s| s.bytes_per_second()).collect();
+/// Rates of the samples whose sizes have the same key, by key.
+fn grouped(samples: &[&Sample], key: impl Fn(u64) -> u64) -> Vec<BySize> {
+    let mut rates: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+    for sample in samples {
+        rates.entry(key(sample.size)).or_default().push(sample.bytes_per_second());
+    }
+    let of_group = |(bytes, rates): (u64, Vec<f64>)| {
         Some(BySize {
-            bytes: size,
+            bytes,
             n: rates.len(),
             median_rate: median(&rates).ok()?,
             lower: rates.iter().copied().fold(f64::INFINITY, f64::min),
             upper: rates.iter().copied().fold(0.0, f64::max),
         })
     };
-    sizes.into_iter().filter_map(of_size).collect()
+    rates.into_iter().filter_map(of_group).collect()
+}
+
+/// Where the range of a size begins: 1, 2 or 5 times a power of ten.
+fn range_of(size: u64) -> u64 {
+    let power = 10_u64.pow(size.max(1).ilog10());
+    [5, 2, 1].into_iter().map(|n| n * power).find(|begin| *begin <= size).unwrap_or(0)
 }
 
 /// Logarithms of times over what their sizes let expect, in run order: by the robust line, or by the median time of the size.

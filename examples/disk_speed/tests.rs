@@ -17,7 +17,7 @@ fn run(plan: &Plan, disk: ModelDisk) -> Report {
 }
 
 fn find(plan: &Plan, disk: ModelDisk) -> Findings {
-    Findings::new(Facts::detect(), run(plan, disk), 0.95)
+    Findings::new(Facts::detect(), run(plan, disk), Some("quick"), 0.95)
 }
 
 fn near(a: f64, b: f64, share: f64) -> bool {
@@ -79,6 +79,31 @@ fn a_limit_is_said_and_its_samples_are_kept() {
     assert!(found.write.is_some() && found.read.is_none());
     let warnings = show::warnings(&found).join("\n");
     assert!(warnings.contains("time limit") && warnings.contains("lives on"), "{warnings}");
+}
+
+#[test]
+fn random_sizes_are_fitted_and_shown_by_ranges() {
+    let plan = Plan::random_sizes(20, 1_000_000, 400_000_000).repeats(2).block(64 << 20);
+    let found = find(&plan, ModelDisk::new(150e6, 300e6).sync_time(3 * MS));
+    let write = found.write.as_ref().unwrap();
+    let line = write.affine.as_ref().unwrap();
+    assert!(near(line.bandwidth, 150e6, 1e-3) && line.bandwidth_interval.is_some(), "{line:?}");
+    assert_eq!(write.by_size.len(), 40);
+    let ranges = write.by_range.as_ref().unwrap();
+    assert_eq!(ranges.iter().map(|range| range.n).sum::<usize>(), 40);
+    let begins: Vec<u64> = ranges.iter().map(|range| range.bytes / 1_000_000).collect();
+    assert!(begins.iter().all(|begin| [1, 2, 5, 10, 20, 50, 100, 200].contains(begin)), "{begins:?}");
+    assert_eq!(show::size_rows(write).len(), ranges.len());
+    assert!(find(&Plan::quick(), ModelDisk::new(1e8, 1e8)).write.unwrap().by_range.is_none());
+}
+
+#[test]
+fn the_way_of_measuring_is_told() {
+    let plan = Plan::quick().file_mode(diskbench::FileMode::Preallocated);
+    let lines = show::setting_lines(&find(&plan, ModelDisk::new(100e6, 100e6)));
+    let of = |label: &str| lines.iter().find(|(name, _)| name == label).map(|(_, value)| value.as_str()).unwrap_or_default();
+    assert!(of("files").contains("allocated before"), "{lines:?}");
+    assert!(of("time").contains("outside the timed windows"), "{lines:?}");
 }
 
 /// Every field that `docs/json.md` names for this schema, and no other.
