@@ -17,7 +17,10 @@ use crate::measure::Outcome;
 const HEAD: [&str; 6] = ["kind", "write", "read", "empty", "filled", "files in it"];
 
 fn rows(results: &[Outcome]) -> Vec<Vec<String>> {
-    let rate = |outcome: &Outcome, direction| outcome.rate(direction).map_or("not known".into(), units::rate);
+    let rate = |outcome: &Outcome, direction| {
+        let mark = if caveats(outcome, direction).is_empty() { "" } else { " *" };
+        outcome.rate(direction).map_or("not known".into(), units::rate) + mark
+    };
     let row = |o: &Outcome| {
         let sizes = [o.empty_bytes, o.filled_bytes, o.file_bytes].map(units::bytes);
         [vec![o.kind.name().into(), rate(o, Direction::Write), rate(o, Direction::Read)], sizes.to_vec()].concat()
@@ -38,7 +41,7 @@ fn notes(args: &Args, results: &[Outcome]) -> Vec<String> {
             let report = outcome.report(direction);
             let how = report.method(direction).map_or(String::new(), |method| format!(" by {method}"));
             let sync = report.sync().map_or(String::new(), |sync| format!(", {sync}"));
-            let against: Vec<String> = caveats(outcome, direction).iter().map(|c| format!("; not the speed of a disk: {c}")).collect();
+            let against: Vec<String> = caveats(outcome, direction).iter().map(|c| format!("; *not the speed of a disk: {c}")).collect();
             lines.push(format!("{}, {direction}{how}{sync}{}", outcome.kind.name(), against.concat()));
         }
     }
@@ -109,7 +112,7 @@ pub(crate) fn page(args: &Args, machine: &Facts, results: &[Outcome]) -> Result<
         (o.kind.name().to_string(), vec![rate(Direction::Write), rate(Direction::Read)])
     };
     let bars = Bars { x_label: "MB/s".into(), parts: vec!["write".into(), "read".into()], rows: results.iter().map(bar).collect() };
-    page.figure(&bars.svg()?, "Total bytes over total time, sync included.");
+    page.figure(&bars.svg()?, "Total bytes over total time, sync included. What the table marks with * is not the speed of a disk.");
     page.table(&HEAD, &rows(results));
     page.list(&notes(args, results));
     page.facts(&machine.lines());

@@ -19,7 +19,7 @@ pub(crate) fn prepare(args: &Args) -> Result<Runner, Failure> {
     let plan = args.plan();
     let (folder, writes) = args.folder()?;
     if !writes {
-        return Ok(Runner::over_folder(&plan, folder)?);
+        return Runner::over_folder(&plan, folder).map_err(failure);
     }
     if plan.write_bytes() > ASK_ABOVE && !args.yes {
         // What cannot run need not be asked.
@@ -28,7 +28,15 @@ pub(crate) fn prepare(args: &Args) -> Result<Runner, Failure> {
             ask(plan.write_bytes())?;
         }
     }
-    Ok(Runner::new(&plan, folder)?)
+    Runner::new(&plan, folder).map_err(failure)
+}
+
+/// A plan that cannot be is one of bad arguments.
+fn failure(error: diskbench::Error) -> Failure {
+    match error {
+        diskbench::Error::BadPlan { .. } => Failure::Usage(format!("{error} (try --help)")),
+        error => error.into(),
+    }
 }
 
 fn ask(bytes: u64) -> Result<(), Failure> {

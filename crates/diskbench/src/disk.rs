@@ -54,6 +54,8 @@ pub(crate) struct System {
     pub(crate) method: Method,
     /// Whether the file system states that it does direct I/O.
     pub(crate) stated: bool,
+    /// The number of the device that files of this run are on, if the system tells.
+    device: Option<u64>,
 }
 
 /// How files of a run exist.
@@ -81,7 +83,7 @@ impl System {
         let room = sys::open_file_limit().is_none_or(|limit| files + 64 <= limit);
         let unnamed = room && sys::create_unnamed(folder, Method::Buffered).is_ok();
         let place = if unnamed { Place::Unnamed } else { Place::Own { folder: OwnFolder::create(folder, run)?, unlink: room } };
-        let mut system = System { folder: folder.into(), place, method: Method::Buffered, stated: false };
+        let mut system = System { folder: folder.into(), place, method: Method::Buffered, stated: false, device: None };
         system.choose_method(access)?;
         Ok(system)
     }
@@ -89,7 +91,7 @@ impl System {
     /// For reading these files.
     pub(crate) fn for_reading(folder: &Path, files: Vec<PathBuf>, access: Access) -> Result<Self> {
         let place = Place::Existing(Arc::new(files));
-        let mut system = System { folder: folder.into(), place, method: Method::Buffered, stated: false };
+        let mut system = System { folder: folder.into(), place, method: Method::Buffered, stated: false, device: None };
         system.choose_method(access)?;
         Ok(system)
     }
@@ -99,12 +101,17 @@ impl System {
         let mut last = None;
         for &method in sys::methods(access) {
             match self.probe(method) {
-                Ok(stated) => {
-                    (self.method, self.stated) = (method, stated);
+                Ok((stated, device)) => {
+                    (self.method, self.stated, self.device) = (method, stated, device);
                     return Ok(());
                 }
                 Err(e) if is_refusal(&e) => last = Some(e),
-                Err(e) => return Err(Error::io("try a transfer in", &self.folder, None, e)),
+                Err(e) => {
+                    return Err(match &self.place {
+                        Place::Existing(files) => Error::io("read", &files[0], None, e),
+                        Place::Unnamed | Place::Own { .. } => Error::io("try a transfer in", &self.folder, None, e),
+                    });
+                }
             }
         }
         match last {
@@ -113,8 +120,8 @@ impl System {
         }
     }
 
-    /// One transfer by `method`; whether the file system states that it does direct I/O.
-    fn probe(&self, method: Method) -> io::Result<bool> {
+    /// One transfer by `method`; whether the file system states that it does direct I/O, and the device of the file.
+    fn probe(&self, method: Method) -> io::Result<(bool, Option<u64>)> {
         let mut buffer = Buffer::new(crate::plan::SIZE_UNIT as usize);
         let file = match &self.place {
             Place::Unnamed => sys::create_unnamed(&self.folder, method)?,
@@ -127,12 +134,13 @@ impl System {
             Place::Existing(files) => {
                 let file = sys::open_read(&files[0], method)?;
                 sys::read_at(&file, buffer.bytes_mut(), 0, method)?;
-                return Ok(sys::direct_alignment(&file).is_some());
+                // Files that exist may lie on several devices (layers of an overlay).
+                return Ok((sys::direct_alignment(&file).is_some(), None));
             }
         };
         sys::write_at(&file, buffer.bytes(), 0, method)?;
         sys::read_at(&file, buffer.bytes_mut(), 0, method)?;
-        Ok(sys::direct_alignment(&file).is_some())
+        Ok((sys::direct_alignment(&file).is_some(), device(&file)))
     }
 }
 
@@ -202,7 +210,8 @@ impl Disk {
         }
     }
 
-    pub(crate) fn create(&self, step: &Step) -> io::Result<Open> {
+    /// `None` if it would be on another volume than the run began on.
+    pub(crate) fn create(&self, step: &Step) -> io::Result<Option<Open>> {
         match self {
             Disk::System(system) => {
                 let method = system.method;
@@ -219,9 +228,10 @@ impl Disk {
                     }
                     Place::Existing(_) => return Err(io::ErrorKind::PermissionDenied.into()),
                 };
-                Ok(Open::System { file, method })
+                let stays = system.device.is_none() || system.device == device(&file);
+                Ok(stays.then_some(Open::System { file, method }))
             }
-            Disk::Model(model) => Ok(Open::Model(model.create())),
+            Disk::Model(model) => Ok(Some(Open::Model(model.create()))),
         }
     }
 
@@ -306,6 +316,16 @@ impl Open {
             Open::Model(_) => None,
         }
     }
+}
+
+#[cfg(unix)]
+fn device(file: &File) -> Option<u64> {
+    file.metadata().ok().map(|facts| std::os::unix::fs::MetadataExt::dev(&facts))
+}
+
+#[cfg(not(unix))]
+fn device(_: &File) -> Option<u64> {
+    None
 }
 
 #[cfg(unix)]

@@ -48,6 +48,12 @@ pub enum Error {
         /// Bytes written by the run so far, in whole blocks.
         written: u64,
     },
+    /// Something was mounted or unmounted during the run, so that new files would lie on another volume.
+    #[error("{path:?} is not on the volume any more that the run began on")]
+    VolumeChanged {
+        /// The folder.
+        path: PathBuf,
+    },
     /// The asked way of access does not exist here.
     #[error("{access} access is not available in {path:?}: {reason}")]
     AccessNotAvailable {

@@ -214,7 +214,7 @@ impl Plan {
                 most = most.max(now);
             }
             if step.last {
-                now -= step.bytes;
+                now = now.saturating_sub(step.bytes);
             }
         }
         most
@@ -320,7 +320,7 @@ fn bad<T>(what: impl Into<String>) -> Result<T> {
 }
 
 fn bytes_of(steps: &[Step], direction: Direction) -> u64 {
-    steps.iter().filter(|s| s.direction == direction).map(|s| s.bytes).sum()
+    steps.iter().filter(|s| s.direction == direction).fold(0, |sum, s| sum.saturating_add(s.bytes))
 }
 
 /// One file to write or to read.

@@ -80,6 +80,7 @@ impl Worker {
         let now = || self.shared.clock.now();
         let before = now();
         let open = self.disk.create(step).map_err(|e| self.error("make a file in", step, None, e))?;
+        let open = open.ok_or_else(|| Error::VolumeChanged { path: self.disk.path_of(step) })?;
         let opened = now() - before;
         self.prepare(step, &open)?;
 

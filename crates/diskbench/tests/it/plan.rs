@@ -47,6 +47,8 @@ fn bad_plans_are_refused_before_anything_is_written() {
         }
     }
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    let huge = Plan::sizes([1 << 62]);
+    assert_eq!((huge.write_bytes(), huge.space_needed()), (u64::MAX, u64::MAX));
 }
 
 #[test]
