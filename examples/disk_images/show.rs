@@ -58,8 +58,9 @@ fn caveats(outcome: &Outcome, direction: Direction) -> Vec<Caveat> {
 }
 
 pub(crate) fn results(out: &mut Printer, args: &Args, results: &[Outcome]) {
+    let width = results.iter().map(|outcome| outcome.kind.name().len()).max().unwrap_or(0) + 2;
     for outcome in results {
-        out.line(format!("{:<14}{}", outcome.kind.name(), outcome.kind.about()));
+        out.line(format!("{:<width$}{}", outcome.kind.name(), outcome.kind.about()));
     }
     out.line("");
     out.table(&HEAD, &rows(results));

@@ -1,8 +1,50 @@
 use clap::Parser;
+use diskbench::{ModelDisk, Plan, Report, Reserve, Runner};
+use serde_json::Value;
 use support::cli::Failure;
+use support::machine::Facts;
 
 use crate::kind::{self, FileSystem, Format, Kind};
-use crate::{Args, chosen, command};
+use crate::measure::Outcome;
+use crate::{Args, chosen, command, show};
+
+fn report() -> Report {
+    let plan = Plan::sizes([1_000_000]).repeats(2).reserve(Reserve::Bytes(0));
+    let mut runner = Runner::on_model(&plan, ModelDisk::new(100e6, 200e6)).unwrap();
+    assert!(runner.all(|sample| sample.is_ok()));
+    runner.into_report()
+}
+
+fn outcome(kind: Kind) -> Outcome {
+    Outcome { kind, write: report(), read: report(), empty_bytes: 1_000_000, filled_bytes: 4_000_000, file_bytes: 2_000_000 }
+}
+
+/// Every field that `docs/json.md` names for this schema, and no other; what cannot be told is marked.
+#[test]
+fn the_results_are_as_described() {
+    let args = Args::try_parse_from(["disk_images", "d"]).unwrap();
+    let results = [
+        outcome(Kind::Loop { file_system: FileSystem::Ext4, direct: true }),
+        outcome(Kind::Hdiutil { format: Format::Sparse, encrypted: true }),
+    ];
+    let document = show::document(&args, &Facts::detect(), &results);
+    let described = include_str!("../../docs/json.md");
+    let section = described.split("## `gannet/disk_images/1`").nth(1).expect("a section of this schema").split("\n## ").next().unwrap();
+    let word = |name: &str| section.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| word == name);
+    let image = &document["images"][0];
+    for value in [&document["settings"], image, &image["write"], &image["read"]] {
+        for name in value.as_object().unwrap().keys() {
+            assert!(word(name), "{name} is not described");
+        }
+    }
+    assert_eq!(document["settings"]["qos"], "default");
+    let caveats = |at: usize, side: &str| document["images"][at][side]["caveats"].clone();
+    assert_eq!([caveats(0, "write"), caveats(0, "read"), caveats(1, "write")], [0, 1, 2].map(|_| Value::Array(vec![])));
+    assert_eq!(caveats(1, "read"), serde_json::json!(["cache_unknown"]));
+    let page = show::page(&args, &Facts::detect(), &results).unwrap().html();
+    assert_eq!(page.matches("<svg").count(), 1);
+    assert_eq!(page.matches("200 MB/s *</td>").count(), 1);
+}
 
 #[test]
 fn every_kind_has_a_name_of_its_own() {
