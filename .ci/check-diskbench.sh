@@ -270,7 +270,17 @@ part_volumes() {
     volume FUSE "$work/slow"
     expect "all_of(settings['access_achieved']['write'] == 'direct_unverified')"
     slowfs_down
+    say "-- other ways"
+    speed "$work/ext4" --plan 4MB --repeats 2 --reserve 0 --sync full --file overwrite --access writeback --verify
+    expect "
+all_of(settings['sync_requested'] == 'full_fsync', settings['sync'] == 'fsync', settings['file_mode'] == 'overwrite')
+all_of(settings['access_achieved'] == {'write': 'write_back', 'read': 'write_back'}, read['caveats'] == ['cached_below'])"
+    if [ "$(printf '6.14\n%s\n' "$(uname -r)" | sort -V | head -n 1)" = 6.14 ]; then
+        speed "$work/ext4" --plan 4MB --repeats 2 --reserve 0 --access dontcache --verify
+        expect "all_of(settings['access_achieved'] == {'write': 'dont_cache', 'read': 'dont_cache'}, read['caveats'] == ['cached_below'])"
+    fi
     say "-- refused"
+    fails 1 program disk_speed "$work/tmpfs" --plan 2MB --repeats 1 --reserve 0 --access dontcache
     mount -o remount,ro "$work/xfs"
     fails 1 program disk_speed "$work/xfs" --plan 2MB --reserve 0
     head -c 200M /dev/zero >"$work/tmpfs/fill" 2>/dev/null || true
