@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use clap::{Parser, ValueEnum};
+use clap::Parser;
 use qos::QosClass;
 use support::args::{ThreadList, confidence, count, positive_size};
 use support::cli::Failure;
+use support::codec::{Codec, CodecArgs};
 use support::json::Target;
 
 /// Find what compressing a file waits for: reading, processing or writing, and what would make it faster.
@@ -20,12 +21,8 @@ pub(crate) struct Args {
     /// Thread counts to try, such as 1,2,4 or 1-8 [default: 1 to the CPUs this process may use]
     #[arg(long, value_name = "LIST")]
     threads: Option<ThreadList>,
-    /// The codec
-    #[arg(long, value_enum, default_value_t = Codec::Zstd)]
-    codec: Codec,
-    /// Level of compression, for zstd only: 1 to 22, or negative for speed [default: 3]
-    #[arg(long, allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-131_072..=22))]
-    level: Option<i32>,
+    #[command(flatten)]
+    codec: CodecArgs,
     /// Bytes in a chunk, such as 1MiB [default: what suits codec and level]
     #[arg(long, value_name = "SIZE", value_parser = positive_size)]
     chunk: Option<u64>,
@@ -55,26 +52,6 @@ pub(crate) struct Args {
     pub(crate) report: Option<PathBuf>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Codec {
-    /// Zstandard
-    Zstd,
-    /// LZ4
-    Lz4,
-    /// No compression: a copy
-    Store,
-}
-
-impl Codec {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Zstd => "zstd",
-            Self::Lz4 => "lz4",
-            Self::Store => "store",
-        }
-    }
-}
-
 /// What holds for the whole run.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
@@ -96,19 +73,13 @@ pub(crate) struct Settings {
 
 impl Settings {
     pub(crate) fn new(args: &Args, usable_cpus: usize) -> Result<Self, Failure> {
-        let level = match (args.codec, args.level) {
-            (Codec::Zstd, Some(0)) => return Err(Failure::Usage("--level 0 is no level of zstd: use 1 to 22, or a negative one".into())),
-            (Codec::Zstd, level) => Some(level.unwrap_or(3)),
-            (_, None) => None,
-            (codec, Some(_)) => return Err(Failure::Usage(format!("--level is for zstd only: {} has no levels", codec.name()))),
-        };
         let threads = args.threads.clone().map_or_else(|| (1..=usable_cpus).collect(), |list| list.0);
         Ok(Self {
             file: args.file.clone(),
             dir: args.dir.clone().unwrap_or_else(std::env::temp_dir),
             threads,
-            codec: args.codec,
-            level,
+            codec: args.codec.codec,
+            level: args.codec.level()?,
             chunk: args.chunk,
             qos: args.qos,
             repeats: args.repeats,
@@ -121,12 +92,7 @@ impl Settings {
 
     /// The options of one run of the pipeline.
     pub(crate) fn options(&self, threads: usize) -> stream::Options {
-        let format = match self.codec {
-            Codec::Zstd => stream::Format::Zstd,
-            Codec::Lz4 => stream::Format::Lz4,
-            Codec::Store => stream::Format::Store,
-        };
-        let mut options = stream::Options::default().format(format).threads(threads).sync(!self.warm);
+        let mut options = stream::Options::default().format(self.codec.format()).threads(threads).sync(!self.warm);
         if let Some(level) = self.level {
             options = options.level(level);
         }

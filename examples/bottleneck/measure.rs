@@ -7,12 +7,13 @@ use std::path::Path;
 
 use corpus::SplitMix64;
 use support::cli::Failure;
+use support::codec::Codec;
 use support::interrupt;
 pub(crate) use support::operation::Operation;
 use support::progress::Progress;
 use support::workdir::WorkDir;
 
-use crate::args::{Codec, Settings};
+use crate::args::Settings;
 use crate::source;
 
 /// One timed run.

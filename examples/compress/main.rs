@@ -8,11 +8,12 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Parser, ValueEnum};
+use clap::Parser;
 use serde_json::{Value, json};
-use stream::{Format, compress, compress_file, compress_to_file};
+use stream::{compress, compress_file, compress_to_file};
 use support::args::positive_size;
 use support::cli::{self, Failure};
+use support::codec::{Codec, CodecArgs};
 use support::{json, units};
 
 use shared::{Common, Done, Job, jobs, name, pace, stdout};
@@ -24,12 +25,8 @@ struct Args {
     /// SRC [DST], each a file or - for a pipe [default DST: SRC.zst or SRC.lz4, or - after -]
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// The codec
-    #[arg(long, value_enum, default_value_t = Codec::Zstd)]
-    codec: Codec,
-    /// Level of compression, for zstd only: 1 to 22, or negative for speed [default: 3]
-    #[arg(long, short, allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-131_072..=22))]
-    level: Option<i32>,
+    #[command(flatten)]
+    codec: CodecArgs,
     /// Bytes in a chunk, such as 1MiB [default: what suits codec and level]
     #[arg(long, value_name = "SIZE", value_parser = positive_size)]
     chunk: Option<u64>,
@@ -37,31 +34,11 @@ struct Args {
     common: Common,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Codec {
-    /// Zstandard
-    Zstd,
-    /// LZ4
-    Lz4,
-    /// No compression: a copy
-    Store,
-}
-
-impl Codec {
-    fn format(self) -> Format {
-        match self {
-            Self::Zstd => Format::Zstd,
-            Self::Lz4 => Format::Lz4,
-            Self::Store => Format::Store,
-        }
-    }
-
-    fn extension(self) -> Option<&'static str> {
-        match self {
-            Self::Zstd => Some("zst"),
-            Self::Lz4 => Some("lz4"),
-            Self::Store => None,
-        }
+fn extension(codec: Codec) -> Option<&'static str> {
+    match codec {
+        Codec::Zstd => Some("zst"),
+        Codec::Lz4 => Some("lz4"),
+        Codec::Store => None,
     }
 }
 
@@ -70,21 +47,19 @@ fn main() -> ExitCode {
 }
 
 fn run(args: Args) -> Result<(), Failure> {
-    if args.level == Some(0) || (args.level.is_some() && args.codec != Codec::Zstd) {
-        return Err(Failure::Usage("--level: zstd has 1 to 22 and negative levels, the other codecs have none".into()));
-    }
-    let jobs = jobs(&args.files, args.common.each, |source| beside(source, args.codec))?;
+    let level = args.codec.level()?;
+    let jobs = jobs(&args.files, args.common.each, |source| beside(source, args.codec.codec))?;
     args.common.check(&jobs)?;
     let data_on_stdout = jobs.iter().any(|job| job.output.is_none());
     if data_on_stdout && io::stdout().is_terminal() && !args.common.force {
         return Err(Failure::Usage("compressed data is not written to a terminal without --force".into()));
     }
-    args.common.each_job(&jobs, data_on_stdout, |job| one(&args, job), says, |files| document(&args, files))
+    args.common.each_job(&jobs, data_on_stdout, |job| one(&args, level, job), says, |files| document(&args, level, files))
 }
 
 /// The output's name when none is given.
 fn beside(source: &Path, codec: Codec) -> Result<PathBuf, Failure> {
-    let Some(extension) = codec.extension() else {
+    let Some(extension) = extension(codec) else {
         return Err(Failure::Usage("--codec store needs DST".into()));
     };
     let mut name = source.as_os_str().to_owned();
@@ -93,12 +68,12 @@ fn beside(source: &Path, codec: Codec) -> Result<PathBuf, Failure> {
     Ok(name.into())
 }
 
-fn one(args: &Args, job: &Job) -> Result<Done, Failure> {
+fn one(args: &Args, level: Option<i32>, job: &Job) -> Result<Done, Failure> {
     let total = job.source.as_ref().and_then(|path| std::fs::metadata(path).ok()).filter(|m| m.is_file()).map(|m| m.len());
     let label = name(job.source.as_deref());
     let report = args.common.run(&label, total, |mut options| {
-        options = options.format(args.codec.format());
-        if let Some(level) = args.level {
+        options = options.format(args.codec.codec.format());
+        if let Some(level) = level {
             options = options.level(level);
         }
         if let Some(chunk) = args.chunk {
@@ -115,7 +90,7 @@ fn one(args: &Args, job: &Job) -> Result<Done, Failure> {
             }
         }
     })?;
-    args.common.conclude(job, report, args.codec.format(), false)
+    args.common.conclude(job, report, args.codec.codec.format(), false)
 }
 
 fn says(job: &Job, done: &Done) -> String {
@@ -136,10 +111,10 @@ fn says(job: &Job, done: &Done) -> String {
     text
 }
 
-fn document(args: &Args, files: Vec<Value>) -> Value {
+fn document(args: &Args, level: Option<i32>, files: Vec<Value>) -> Value {
     let mut settings = args.common.settings();
-    settings["codec"] = json!(args.codec.to_possible_value().map(|v| v.get_name().to_owned()));
-    settings["level"] = if args.codec == Codec::Zstd { json!(args.level.unwrap_or(3)) } else { Value::Null };
+    settings["codec"] = json!(args.codec.codec.name());
+    settings["level"] = json!(level);
     settings["chunk_bytes"] = json!(args.chunk);
     let machine = support::machine::Facts::detect().json();
     json::document("gannet/compress/1", machine, settings, vec![("files", Value::Array(files))])

@@ -4,6 +4,7 @@
 
 pub mod args;
 pub mod cli;
+pub mod codec;
 pub mod interrupt;
 pub mod json;
 pub mod machine;
