@@ -69,6 +69,26 @@ use_decompress() {
 use_scaling() {
     program scaling --size 4MB --threads 1-3 --repeats 2 --json - >"$work/scaling.json"
     json scaling "$work/scaling.json" 'len(d["runs"]) == 12' 'len(d["fits"]) == 2'
+    if [ "$(uname)" != Linux ]; then
+        fails 1 program scaling -- true
+        return
+    fi
+    program scaling --threads 1 --repeats 3 --json "$work/command.json" --report "$work/command.html" -- sleep 0.05 >"$work/command.txt"
+    json scaling "$work/command.json" 'd["settings"]["command"] == ["sleep", "0.05"]' 'len(d["runs"]) == 3' \
+        'all(r["seconds"] >= 0.05 for r in d["runs"])' 'len(d["fits"]) == 1'
+    grep -q '<svg' "$work/command.html"
+    fails 1 program scaling --threads 1 -- false
+    fails 1 program scaling --threads 1 -- "$work/absent"
+    fails 2 program scaling --threads 1000 -- true
+    # Asked to end, it ends the command and what that started.
+    local pid status=0
+    "$programs/scaling" --threads 1 -- sh -c "echo \$\$ >'$work/child'; sleep 1000; true" 2>"$work/stderr" &
+    pid=$!
+    until [ -s "$work/child" ]; do sleep 0.1; done
+    kill -INT "$pid"
+    wait "$pid" || status=$?
+    [ "$status" = 130 ] || die "status $status after an interrupt: $(cat "$work/stderr")"
+    if pgrep -r R,S,D -g "$(cat "$work/child")"; then die "the command goes on after an interrupt"; fi
 }
 
 use_curve() {

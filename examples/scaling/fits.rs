@@ -2,8 +2,8 @@
 
 use fit::{Envelope, Errors, Model, Options, Rank, Response};
 
-use crate::args::Settings;
-use crate::measure::{Operation, Run};
+use crate::args::{Settings, Task};
+use crate::measure::Run;
 
 /// One model.
 #[derive(Debug)]
@@ -20,10 +20,10 @@ pub(crate) struct Predicted {
     pub(crate) envelope: Result<Envelope, String>,
 }
 
-/// One operation.
+/// One task.
 #[derive(Debug)]
 pub(crate) struct Results {
-    pub(crate) operation: Operation,
+    pub(crate) task: Task,
     /// The best of them first, those without a criterion last.
     pub(crate) models: Vec<Fitted>,
     pub(crate) failed: Vec<(&'static str, String)>,
@@ -31,12 +31,11 @@ pub(crate) struct Results {
 }
 
 pub(crate) fn all(settings: &Settings, runs: &[Run]) -> Vec<Results> {
-    Operation::ALL.map(|operation| one(settings, runs, operation)).into()
+    settings.tasks().into_iter().map(|task| one(settings, runs, task)).collect()
 }
 
-fn one(settings: &Settings, runs: &[Run], operation: Operation) -> Results {
-    let (threads, seconds): (Vec<f64>, Vec<f64>) =
-        runs.iter().filter(|r| r.operation == operation).map(|r| (r.threads as f64, r.seconds)).unzip();
+fn one(settings: &Settings, runs: &[Run], task: Task) -> Results {
+    let (threads, seconds): (Vec<f64>, Vec<f64>) = runs.iter().filter(|r| r.task == task).map(|r| (r.threads as f64, r.seconds)).unzip();
     let options = Options::default().errors(Errors::Multiplicative).response(Response::Time);
     let (mut models, mut failed) = (Vec::new(), Vec::new());
     for (name, fitted) in fit::candidates(&threads, &seconds, &options) {
@@ -62,5 +61,5 @@ fn one(settings: &Settings, runs: &[Run], operation: Operation) -> Results {
             Predicted { threads, envelope: envelope.map_err(|_| "no model could be fitted".to_string()) }
         })
         .collect();
-    Results { operation, models, failed, predictions }
+    Results { task, models, failed, predictions }
 }

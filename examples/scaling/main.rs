@@ -1,6 +1,8 @@
-//! Times compression and decompression in memory at several numbers of threads, fits the models of scaling, and predicts others.
+//! Times compression and decompression in memory at several numbers of threads, or a command on several numbers of CPUs, fits the
+//! models of scaling, and predicts others.
 
 mod args;
+mod command;
 mod fits;
 mod measure;
 mod output;
@@ -20,9 +22,9 @@ fn main() -> ExitCode {
 
 fn run(args: Args) -> Result<(), Failure> {
     let facts = Facts::detect();
-    let settings = args.settings(facts.usable_cpus())?;
-    let source = measure::source(&settings)?;
-    let runs = measure::all(&settings, &source)?;
+    let cpus = || facts.topology.as_ref().map_err(|reason| Failure::run(reason.clone())).and_then(command::order);
+    let settings = args.settings(facts.usable_cpus(), cpus)?;
+    let runs = measure::all(&settings)?;
     let results = fits::all(&settings, &runs);
     let page = args.report.as_ref().map(|path| output::page(&settings, &runs, &results).map(|page| (path, page))).transpose()?;
     if let Some(target) = &args.json {
