@@ -12,8 +12,8 @@ use support::json::Target;
 #[derive(Debug, Parser)]
 #[command(name = "curve", version)]
 pub(crate) struct Args {
-    /// Numbers in columns, x y [weight] or x1 … xk y, between commas, semicolons or blanks; - for standard input. Lines that begin
-    /// with # and one line of names are passed over
+    /// Numbers in columns, x y [weight] or x1 … xk y, between commas, semicolons or blanks; - for standard input. What follows
+    /// # and one line of names are passed over
     pub(crate) file: PathBuf,
     /// linear, origin, poly:K, power (log-log), power-nls, amdahl, usl, saturating, capped, columns, affine (latency and bandwidth from bytes
     /// and seconds), theil-sen, or all: those that scale with x, compared

@@ -37,9 +37,12 @@ pub(crate) fn parse(bytes: &[u8], weights: bool, many: bool) -> Result<Data, Str
     let mut names: Vec<String> = Vec::new();
     let mut rows: Vec<Vec<f64>> = Vec::new();
     let mut lines = Vec::new();
-    for (number, line) in bytes.split(|&b| b == b'\n').enumerate().map(|(i, l)| (i + 1, l)) {
-        let line = std::str::from_utf8(line).map_err(|_| format!("line {number} is not text in UTF-8"))?.trim();
-        if line.is_empty() || line.starts_with('#') {
+    // Some programs end lines by a carriage return alone.
+    let end = if bytes.contains(&b'\n') { b'\n' } else { b'\r' };
+    for (number, line) in bytes.split(|&b| b == end).enumerate().map(|(i, l)| (i + 1, l)) {
+        let line = std::str::from_utf8(line).map_err(|_| format!("line {number} is not text in UTF-8"))?;
+        let line = line.split('#').next().unwrap_or_default().trim();
+        if line.is_empty() {
             continue;
         }
         let cells = cells(line);
@@ -54,7 +57,7 @@ pub(crate) fn parse(bytes: &[u8], weights: bool, many: bool) -> Result<Data, Str
             }
             // One line of names, none of them a number.
             Err(_) if rows.is_empty() && names.is_empty() && cells.iter().all(|c| c.parse::<f64>().is_err()) => {
-                names = cells.iter().map(|c| c.trim_matches('"').to_string()).collect();
+                names = cells.iter().map(ToString::to_string).collect();
             }
             Err(message) => return Err(format!("line {number}: {message}")),
         }
@@ -79,18 +82,26 @@ pub(crate) fn parse(bytes: &[u8], weights: bool, many: bool) -> Result<Data, Str
     Ok(Data { x: columns, y, weights, names, lines })
 }
 
-/// Between commas or semicolons where there are some, else between blanks.
+/// Between semicolons or commas where there are some, else between blanks; without the quotes around a cell.
 fn cells(line: &str) -> Vec<&str> {
-    match [',', ';'].into_iter().find(|&c| line.contains(c)) {
-        Some(separator) => line.split(separator).map(str::trim).collect(),
-        None => line.split_whitespace().collect(),
+    let unquoted = |cell| unquoted(str::trim(cell));
+    match [';', ','].into_iter().find(|&c| line.contains(c)) {
+        Some(separator) => line.split(separator).map(unquoted).collect(),
+        None => line.split_whitespace().map(unquoted).collect(),
     }
+}
+
+fn unquoted(cell: &str) -> &str {
+    cell.strip_prefix('"').and_then(|c| c.strip_suffix('"')).map_or(cell, str::trim)
 }
 
 fn value(cell: &str) -> Result<f64, String> {
     match cell.parse::<f64>() {
         Ok(v) if v.is_finite() => Ok(v),
         Ok(_) => Err(format!("{cell:?} is not a finite number")),
+        Err(_) if cell.replace(',', ".").parse::<f64>().is_ok() => {
+            Err(format!("{cell:?} is not a number: decimals are written with a point"))
+        }
         Err(_) => Err(format!("{cell:?} is not a number")),
     }
 }

@@ -127,6 +127,15 @@ fn certified_digits_from_text_to_text() {
         (BOXBOD, "saturating", 10.0),
     ] {
         let (.., v) = curve(&text(&set), &["--model", model]).unwrap();
+        assert_eq!(v["n"], set.y.len());
+        for (field, want) in [("residual_std_dev", set.residual_std_dev), ("r_squared", set.r_squared), ("f_statistic", set.f_statistic)] {
+            if want == 0.0 {
+                assert!(v[field].as_f64().unwrap() < 1e-13, "{} {}", set.name, v[field]);
+            } else if want.is_finite() {
+                let least = f64::min(least, 12.0);
+                assert!(digits(&v[field], want) >= least, "{} {field} {}", set.name, v[field]);
+            }
+        }
         for (k, want) in set.params.iter().enumerate() {
             let p = &v["parameters"][k];
             assert!(digits(&p["estimate"], *want) >= least, "{} {p}", set.name);
@@ -173,7 +182,26 @@ fn bad_files_are_named_by_line() {
     assert!(data::parse(b"1 2\n\xff 3\n", false, false).unwrap_err().contains("line 2 is not text"));
     assert!(refused("1 2\n\n-2 3\n4 5\n", &["--model", "power"]).contains("line 3: x is not above 0"));
     assert!(refused("1 2 0\n2 3 1\n4 5 1\n", &["--weights"]).contains("line 1: the weight"));
-    assert!(data::parse("\u{feff}x\ty\r\n1\t2\r\n".as_bytes(), false, false).is_ok());
+    assert!(refused("x;y\n1;2\n2;3,5\n", &[]).contains("line 3: \"3,5\" is not a number: decimals"));
+}
+
+/// The same numbers as spreadsheets, old systems and careful people write them.
+#[test]
+fn many_ways_to_write_a_table() {
+    let plain = data::parse(b"1 2\n2 3.5\n3 -5e0\n", false, false).unwrap();
+    for text in [
+        "\u{feff}1\t2\r\n2\t3.5\r\n3\t-5\r\n",
+        "1,2\n2, 3.5\n3 ,-5.0",
+        "1;2\n2;3.5\n3;-5\n",
+        "\"1\",\"2\"\n\"2\",\" 3.5\"\n\"3\",\"-5\"\n",
+        "1 2\r2 3.5\r3 -5\r",
+        "# two columns\n\n1 2 # the first\n2 3.5\n  # nothing\n+3 -.5e1\n",
+    ] {
+        let data = data::parse(text.as_bytes(), false, false).unwrap();
+        assert_eq!((&data.x, &data.y), (&plain.x, &plain.y), "{text:?}");
+    }
+    let named = data::parse("\u{feff}\"threads\";seconds\n1;2\n".as_bytes(), false, false).unwrap();
+    assert_eq!((named.names, named.lines), (vec!["threads".to_string(), "seconds".to_string()], vec![2]));
 }
 
 #[test]
