@@ -35,6 +35,13 @@ pub(crate) fn positive(what: &'static str, values: &[f64]) -> Result<(), Error> 
     }
 }
 
+/// Squares that a double holds, with all their digits.
+pub(crate) fn squares(values: &[f64]) -> Result<(), Error> {
+    let sum: f64 = values.iter().map(|v| v * v).sum();
+    let least = f64::MIN_POSITIVE / f64::EPSILON / f64::EPSILON;
+    if (sum.is_finite() && sum >= least) || values.iter().all(|&v| v == 0.0) { Ok(()) } else { Err(Error::Range) }
+}
+
 pub(crate) fn weights(weights: Option<&[f64]>, n: usize) -> Result<(), Error> {
     let Some(weights) = weights else { return Ok(()) };
     length("weights", weights, n)?;
@@ -67,23 +74,54 @@ pub(crate) fn distinct(what: &'static str, x: &[f64], need: usize) -> Result<(),
 }
 
 /// The extremes of x, and a fingerprint of y and the weights that does not depend on their order.
-pub(crate) fn data(x: &[f64], y: &[f64], weights: Option<&[f64]>) -> Data {
-    let mut ends = ([x[0]; 8], [x[0]; 8]);
-    let mut blocks = x.chunks_exact(8);
-    let mut take = |lane: usize, v: f64| {
-        ends.0[lane] = if v < ends.0[lane] { v } else { ends.0[lane] };
-        ends.1[lane] = if v > ends.1[lane] { v } else { ends.1[lane] };
-    };
-    for block in &mut blocks {
-        (0..8).for_each(|lane| take(lane, block[lane]));
+pub(crate) struct Survey {
+    least: [f64; 8],
+    most: [f64; 8],
+    fingerprint: u64,
+}
+
+impl Survey {
+    pub(crate) fn new(x0: f64) -> Survey {
+        Survey { least: [x0; 8], most: [x0; 8], fingerprint: 0 }
     }
-    blocks.remainder().iter().for_each(|&v| take(0, v));
-    let range = (ends.0.into_iter().fold(x[0], f64::min), ends.1.into_iter().fold(x[0], f64::max));
-    let mix = |v: f64| v.to_bits() ^ (v.to_bits() >> 23);
-    let sum = |v: &[f64]| v.iter().fold(0u64, |s, &v| s.wrapping_add(mix(v)));
-    let fingerprint = match weights {
-        None => sum(y),
-        Some(w) => y.iter().zip(w).fold(1u64, |s, (&y, &w)| s.wrapping_add(mix(y) ^ mix(w).rotate_left(17))),
-    };
-    Data { x: range, fingerprint, sum_ln_y: 0.0, sum_ln_weight: weights.map_or(0.0, |w| w.iter().map(|w| w.ln()).sum()) }
+
+    /// Takes in some of the observations.
+    pub(crate) fn add(&mut self, x: &[f64], y: &[f64], weights: Option<&[f64]>) {
+        let (mut least, mut most) = (self.least, self.most);
+        let mut take = |lane: usize, v: f64| {
+            least[lane] = if v < least[lane] { v } else { least[lane] };
+            most[lane] = if v > most[lane] { v } else { most[lane] };
+        };
+        let mut blocks = x.chunks_exact(8);
+        for block in &mut blocks {
+            (0..8).for_each(|lane| take(lane, block[lane]));
+        }
+        blocks.remainder().iter().for_each(|&v| take(0, v));
+        (self.least, self.most) = (least, most);
+        let mix = |v: f64| v.to_bits() ^ (v.to_bits() >> 23);
+        let sum = match weights {
+            None => y.iter().fold(0u64, |s, &v| s.wrapping_add(mix(v))),
+            Some(w) => y.iter().zip(w).fold(0u64, |s, (&y, &w)| s.wrapping_add(mix(y) ^ mix(w).rotate_left(17))),
+        };
+        self.fingerprint = self.fingerprint.wrapping_add(sum);
+    }
+
+    pub(crate) fn finish(&self, weights: Option<&[f64]>) -> Data {
+        let least = self.least.into_iter().fold(f64::INFINITY, f64::min);
+        let most = self.most.into_iter().fold(f64::NEG_INFINITY, f64::max);
+        Data {
+            x: (least, most),
+            // Weights of 1 are not the same as none.
+            fingerprint: self.fingerprint.wrapping_add(u64::from(weights.is_some())),
+            sum_ln_y: 0.0,
+            sum_ln_weight: weights.map_or(0.0, |w| w.iter().map(|w| w.ln()).sum()),
+        }
+    }
+}
+
+/// Of all observations at once.
+pub(crate) fn data(x: &[f64], y: &[f64], weights: Option<&[f64]>) -> Data {
+    let mut survey = Survey::new(x[0]);
+    survey.add(x, y, weights);
+    survey.finish(weights)
 }

@@ -43,8 +43,9 @@ impl Nonlinear {
         check::pair(x, y)?;
         check::weights(options.weights, y.len())?;
         check::enough("this model", y.len(), start.len())?;
-        if options.errors == Errors::Multiplicative {
-            check::positive("y", y)?;
+        match options.errors {
+            Errors::Additive => check::squares(y)?,
+            Errors::Multiplicative => check::positive("y", y)?,
         }
         let values: Vec<f64> = start.iter().map(|s| s.1).collect();
         check::finite("a starting value", &values)?;

@@ -12,7 +12,7 @@ pub(crate) struct Dd {
     pub(crate) lo: f64,
 }
 
-/// The relative rounding error of one operation, rounded up to a power of two.
+/// The relative rounding error of a sum or product, rounded up to a power of two; that of a quotient is less than four times as much.
 pub(crate) const EPSILON: f64 = 4.930_380_657_631_324e-32; // 2^-104
 
 /// The exact sum of two doubles.
@@ -152,9 +152,17 @@ impl Div for Dd {
     fn div(self, other: Dd) -> Dd {
         let q1 = self.hi / other.hi;
         let rest = self - other * q1;
-        let q2 = rest.hi / other.hi;
-        let rest = rest - other * q2;
-        quick_two_sum(q1, q2) + rest.hi / other.hi
+        quick_two_sum(q1, rest.hi / other.hi)
+    }
+}
+
+impl Div<f64> for Dd {
+    type Output = Dd;
+    #[inline(always)]
+    fn div(self, other: f64) -> Dd {
+        let q = self.hi / other;
+        let p = two_prod(q, other);
+        quick_two_sum(q, ((self.hi - p.hi) - p.lo + self.lo) / other)
     }
 }
 

@@ -32,7 +32,8 @@ pub struct Fitted {
     pub(crate) df: usize,
     pub(crate) s: f64,
     pub(crate) rss: f64,
-    pub(crate) tss: f64,
+    /// The share of the sum of squares of y that is left; `None` when all y are equal.
+    pub(crate) unexplained: Option<f64>,
     pub(crate) about: RSquared,
     pub(crate) linear: bool,
     pub(crate) condition: f64,
@@ -217,7 +218,7 @@ impl Fitted {
     }
 
     pub(crate) fn r_squared(&self) -> Option<f64> {
-        (self.tss > 0.0).then(|| 1.0 - self.rss / self.tss)
+        self.unexplained.map(|u| 1.0 - u)
     }
 
     fn counted(&self) -> usize {
@@ -226,15 +227,15 @@ impl Fitted {
 
     pub(crate) fn adjusted_r_squared(&self) -> Option<f64> {
         let total = (self.n - self.counted()) as f64;
-        self.r_squared().map(|r| 1.0 - (1.0 - r) * total / self.df as f64)
+        self.unexplained.map(|u| 1.0 - u * total / self.df as f64)
     }
 
     pub(crate) fn f_statistic(&self) -> Option<f64> {
         let regressors = self.params.len() - self.counted().min(self.params.len());
-        if !self.linear || regressors == 0 || self.tss <= 0.0 {
+        if !self.linear || regressors == 0 {
             return None;
         }
-        Some((self.tss - self.rss) / regressors as f64 / (self.rss / self.df as f64))
+        self.unexplained.map(|u| (1.0 - u) / regressors as f64 / (u / self.df as f64))
     }
 
     pub(crate) fn diagnostics(&self) -> Option<Diagnostics> {
@@ -249,7 +250,7 @@ impl Fitted {
             })
             .collect();
         let cooks_distance = studentized.iter().zip(&points.leverage).map(|(t, h)| t.map(|t| t * t * h / (p * (1.0 - h)))).collect();
-        let weighted: Vec<f64> = points.residuals.iter().enumerate().map(|(i, e)| e * weight(i).sqrt()).collect();
+        let weighted: Vec<f64> = points.residuals.iter().enumerate().map(|(i, e)| e / self.s * weight(i).sqrt()).collect();
         let total: f64 = weighted.iter().map(|e| e * e).sum();
         let differences: f64 = weighted.windows(2).map(|e| (e[1] - e[0]).powi(2)).sum();
         Some(Diagnostics {
@@ -257,7 +258,7 @@ impl Fitted {
             leverage: points.leverage.clone(),
             studentized,
             cooks_distance,
-            durbin_watson: (self.rss > 0.0).then(|| differences / total),
+            durbin_watson: (self.s > 0.0).then(|| differences / total),
         })
     }
 
@@ -270,11 +271,13 @@ impl Fitted {
     }
 
     pub(crate) fn log_likelihood(&self) -> Result<f64, Error> {
-        if self.rss <= 0.0 {
+        if self.s <= 0.0 {
             return Err(Error::PerfectFit);
         }
         let n = self.n as f64;
-        let normal = -0.5 * n * ((2.0 * std::f64::consts::PI * self.rss / n).ln() + 1.0) + 0.5 * self.data.sum_ln_weight;
+        // The mean square is s² df / n; s² alone may leave the range of a double.
+        let ln_mean_square = 2.0 * self.s.ln() + (self.df as f64 / n).ln();
+        let normal = -0.5 * n * ((2.0 * std::f64::consts::PI).ln() + ln_mean_square + 1.0) + 0.5 * self.data.sum_ln_weight;
         // A density of ln y is one of y after division by y.
         Ok(match self.errors {
             Errors::Additive => normal,

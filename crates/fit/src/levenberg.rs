@@ -162,6 +162,7 @@ pub(crate) fn finish(
     let noise = 16.0 * f64::EPSILON;
     let rss = if rss <= noise * noise * size { 0.0 } else { rss };
     let s = (rss / df as f64).sqrt();
+    let total = total(sample);
     let inverse = solution.r.inverse();
     let mut params: Vec<Param> = names
         .iter()
@@ -191,7 +192,7 @@ pub(crate) fn finish(
         df,
         s,
         rss,
-        tss: total(sample),
+        unexplained: (total > 0.0).then(|| rss / total),
         about: RSquared::AboutMean,
         linear: false,
         errors: sample.errors,

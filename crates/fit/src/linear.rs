@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::dd::{self, Dd, exponent, ldexp};
-use crate::fitted::{Curve, Fitted, Points};
+use crate::fitted::{Curve, Data, Fitted, Points};
 use crate::qr::{self, Upper};
 use crate::{Arithmetic, Error, Errors, Model, Options, Param, RSquared, check, line};
 
@@ -91,12 +91,19 @@ impl LinearFit {
         let weights = options.weights;
         match design {
             Design::Line(x) => {
-                check_data(x, y, weights)?;
-                check::enough("a line", y.len(), 2)?;
-                check::distinct("a line", x, 2)?;
+                let check = || {
+                    check_data(x, y, weights)?;
+                    check::enough("a line", y.len(), 2)?;
+                    check::distinct("a line", x, 2)
+                };
                 match options.arithmetic {
-                    Arithmetic::DoubleDouble => line::exact(x, y, weights),
-                    Arithmetic::Double => line::fast(x, y, weights),
+                    Arithmetic::DoubleDouble => check().map(|()| line::exact(x, y, weights)),
+                    Arithmetic::Double => {
+                        check::length("y", y, x.len())?;
+                        check::weights(weights, y.len())?;
+                        // What is not finite shows in its sums; only then the data are looked at.
+                        line::fast(x, y, weights).map_or_else(|| check().and(Err(Error::Range)), Ok)
+                    }
                 }
             }
             Design::Origin(x) => {
@@ -254,7 +261,7 @@ impl Problem {
             points: Some(Points { residuals, leverage: solution.leverage, weights: weights.map(<[f64]>::to_vec) }),
             arithmetic: Arithmetic::DoubleDouble,
         };
-        Ok(estimates.finish(x, y, weights))
+        Ok(estimates.finish(y, check::data(x, y, weights)))
     }
 }
 
@@ -293,22 +300,30 @@ pub(crate) struct Estimates {
 
 impl Estimates {
     /// Back to the units of the data, with standard errors.
-    pub(crate) fn finish(self, x: &[f64], y: &[f64], weights: Option<&[f64]>) -> Fitted {
+    pub(crate) fn finish(mut self, y: &[f64], data: Data) -> Fitted {
         let (n, p) = (y.len(), self.coefficients.len());
         let df = n - p;
         // What double-double itself leaves of a perfect fit is none.
         let noise = (n * p) as f64 * 16.0 * dd::EPSILON;
-        let rss = if self.rss.hi <= noise * noise * self.size.hi { Dd::ZERO } else { self.rss };
-        let s = (rss / Dd::from(df as f64)).sqrt();
+        if self.rss.hi <= noise * noise * self.size.hi {
+            self.rss = Dd::ZERO;
+        }
+        if self.intercept && y.iter().all(|&v| v == y[0]) {
+            self.be_constant(y[0]);
+        }
+        let variance = self.rss / df as f64;
         let inverse = self.r.inverse();
-        let params = (0..p)
-            .map(|k| {
-                let row = (k..p).fold(Dd::ZERO, |sum, j| sum + inverse.at(k, j).square()).sqrt();
+        let params = self
+            .names
+            .into_iter()
+            .enumerate()
+            .map(|(k, name)| {
+                let row = (k..p).fold(Dd::ZERO, |sum, j| sum + inverse.at(k, j).square());
                 let e = self.y_exponent - self.exponents[k];
                 Param {
-                    name: self.names[k].clone(),
+                    name,
                     estimate: ldexp(self.coefficients[k].to_f64(), e),
-                    std_error: Some(ldexp((s * row).to_f64(), e)),
+                    std_error: Some(ldexp((variance * row).to_f64().sqrt(), e)),
                     at_bound: false,
                 }
             })
@@ -326,15 +341,25 @@ impl Estimates {
             y_exponent: self.y_exponent,
             n,
             df,
-            s: ldexp(s.to_f64(), self.y_exponent),
-            rss: square(rss),
-            tss: square(self.tss),
+            s: ldexp(variance.to_f64().sqrt(), self.y_exponent),
+            rss: square(self.rss),
+            unexplained: (self.tss.hi > 0.0).then(|| (self.rss / self.tss).to_f64()),
             about: if self.intercept { RSquared::AboutMean } else { RSquared::AboutZero },
             linear: true,
             errors: Errors::Additive,
             arithmetic: self.arithmetic,
             points: self.points,
-            data: check::data(x, y, weights),
+            data,
+        }
+    }
+
+    /// Equal y: nothing else than the intercept, and not even rounding is left.
+    fn be_constant(&mut self, y: f64) {
+        self.coefficients.fill(Dd::ZERO);
+        self.coefficients[0] = Dd::from(ldexp(y, -self.y_exponent));
+        (self.rss, self.tss) = (Dd::ZERO, Dd::ZERO);
+        if let Some(points) = &mut self.points {
+            points.residuals.fill(0.0);
         }
     }
 }

@@ -224,7 +224,7 @@ pub trait Model: Sealed + Debug {
         self.fitted().s
     }
 
-    /// The (weighted) sum of squared residuals that was minimised.
+    /// The (weighted) sum of squared residuals that was minimised; 0 or infinite where a double cannot hold it.
     fn residual_sum_of_squares(&self) -> f64 {
         self.fitted().rss
     }

@@ -58,7 +58,7 @@ impl PowerLaw {
                 check::positive("y", y)?;
                 log_log(x, y, options.weights)
             }
-            Errors::Additive => nls(x, y, options.weights),
+            Errors::Additive => check::squares(y).and_then(|()| nls(x, y, options.weights)),
         }
         .and_then(finite)
         .map(PowerLaw)
@@ -80,7 +80,7 @@ fn log_log(x: &[f64], y: &[f64], weights: Option<&[f64]>) -> Result<Fitted, Erro
     let (ln_x, ln_y) = (ln(x), ln(y));
     // Different x may have the same logarithm.
     check::distinct("a power law", &ln_x, 2)?;
-    let mut fitted = line::exact(&ln_x, &ln_y, weights)?;
+    let mut fitted = line::exact(&ln_x, &ln_y, weights);
     // The line's columns are scaled by powers of two; these are not.
     let (ex, ey) = (crate::dd::exponent(&ln_x), crate::dd::exponent(&ln_y));
     fitted.unscale(&[0, ex], ey);

@@ -64,12 +64,13 @@ impl Upper {
     pub(crate) fn inverse(&self) -> Upper {
         let mut inverse = Upper::zero(self.p);
         for j in 0..self.p {
-            for i in (0..=j).rev() {
-                let mut v = if i == j { Dd::ONE } else { Dd::ZERO };
+            inverse.set(j, j, Dd::ONE / self.at(j, j));
+            for i in (0..j).rev() {
+                let mut v = Dd::ZERO;
                 for k in i + 1..=j {
                     v -= self.at(i, k) * inverse.at(k, j);
                 }
-                inverse.set(i, j, v / self.at(i, i));
+                inverse.set(i, j, v * inverse.at(i, i));
             }
         }
         inverse

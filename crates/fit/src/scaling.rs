@@ -279,6 +279,9 @@ impl Task {
         check::weights(options.weights, y.len())?;
         check::enough(self.name, y.len(), self.names.len())?;
         check::distinct(self.name, x, self.distinct)?;
+        if options.errors == Errors::Additive {
+            check::squares(y)?;
+        }
         if self.needs_positive(options) { check::positive("y", y) } else { Ok(()) }
     }
 

@@ -1,5 +1,6 @@
 //! Integration tests.
 
+mod fast;
 mod linear;
 mod nist;
 mod nist_data;

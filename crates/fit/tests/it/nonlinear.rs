@@ -265,6 +265,22 @@ fn scaling_models_refuse_bad_input() {
     assert_eq!(PowerLaw::nls(&x, &[0.0; 4]).unwrap_err(), Error::NotIdentified { parameter: "exponent".into() });
     let bad = Nonlinear::fit(&x, &y, &[("b", 1.0)], &options, |_, _, _| f64::NAN);
     assert_eq!(bad.unwrap_err(), Error::NoConvergence { iterations: 0 });
+    // Their squares are no doubles, or have lost digits.
+    for size in [1e200, 1e-200, 1e-145] {
+        let y = y.map(|y| y * size);
+        assert_eq!(Amdahl::fit(&x, &y, &options).unwrap_err(), Error::Range);
+        assert_eq!(Usl::fit(&x, &y, &options.response(Response::Time)).unwrap_err(), Error::Range);
+        assert_eq!(PowerLaw::nls(&x, &y).unwrap_err(), Error::Range);
+        assert_eq!(
+            Nonlinear::fit(&x, &y, &[("b", 1.0)], &options, |_, b, g| {
+                g[0] = 1.0;
+                b[0]
+            })
+            .unwrap_err(),
+            Error::Range
+        );
+        assert!(PowerLaw::log_log(&x, &y).is_ok());
+    }
     let amdahl = Amdahl::fit(&x, &y, &options).unwrap();
     assert_eq!(amdahl.predict(0.0), Err(Error::Domain(0.0)));
     assert_eq!(amdahl.mean_interval(2.0, 95.0), Err(Error::Level(95.0)));

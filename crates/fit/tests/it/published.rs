@@ -1,5 +1,5 @@
 //! Published timings of one compression task (15.517 GB on an Apple M4 Pro), the equations
-//! published with them, and the same fits by R 4.2.2.
+//! published with them, and the same fits in 40-digit arithmetic and by R 4.2.2.
 
 use gannet_fit::{Amdahl, Error, Errors, LinearFit, Model, Nonlinear, Options, PowerLaw, RateLine, Response, Usl, compare, envelope};
 
@@ -31,59 +31,78 @@ fn equations() {
     assert_eq!(format!("{:.3} {:.3}", p[0].estimate, p[1].estimate), "0.102 0.206");
 }
 
+/// Of the same times from 40-digit arithmetic (`.ci/fit-peers/published.py`): value, ends of the interval of the mean and
+/// of one further observation, at 10 threads.
+#[track_caller]
+fn ten(model: &dyn Model, want: [f64; 5], least: f64) {
+    let p = model.prediction_at(&[10.0], 0.95).unwrap();
+    let got = [p.y, p.mean.lower, p.mean.upper, p.prediction.lower, p.prediction.upper];
+    for (k, (got, want)) in got.into_iter().zip(want).enumerate() {
+        assert_digits(&format!("{} {k}", model.name()), got, want, least);
+    }
+    assert_eq!(p.extrapolation, 2.0);
+}
+
+/// Estimates and standard errors in turn.
+#[track_caller]
+fn parameters(model: &dyn Model, want: [f64; 4], least: f64) {
+    let got = model.params().iter().flat_map(|p| [p.estimate, p.std_error.unwrap()]);
+    for (got, want) in got.zip(want) {
+        assert_digits(model.name(), got, want, least);
+    }
+}
+
 #[test]
 fn log_log_reference() {
     let law = PowerLaw::log_log(&P_THREADS, &P_SECONDS).unwrap();
     let (a, b) = (law.scale(), law.exponent());
-    assert_digits("ln a", a.estimate.ln(), 3.9097454519, 8.0);
-    assert_digits("se ln a", a.std_error.unwrap() / a.estimate, 0.01802226723, 8.0);
-    assert_digits("b", b.estimate, -0.9116901781, 8.0);
-    assert_digits("se b", b.std_error.unwrap(), 0.01618512061, 8.0);
-    // R printed these to six decimals.
-    let ten = law.prediction_at(&[10.0], 0.95).unwrap();
-    assert!((ten.y - 6.113511).abs() < 5.1e-7);
-    assert!((ten.prediction.lower - 5.533301).abs() < 5.1e-7);
-    assert!((ten.prediction.upper - 6.754561).abs() < 5.1e-7);
-    assert_eq!(ten.extrapolation, 2.0);
+    let got = [a.estimate.ln(), a.std_error.unwrap() / a.estimate, b.estimate, b.std_error.unwrap()];
+    let want = [3.909_745_451_916_688, 0.018_022_267_226_983_733, -0.911_690_178_149_975_4, 0.016_185_120_606_371_33];
+    // R 4.2.2, as printed.
+    let of_r = [3.9097454519, 0.01802226723, -0.9116901781, 0.01618512061];
+    for ((got, want), of_r) in got.into_iter().zip(want).zip(of_r) {
+        assert_digits("log-log", got, want, 13.0);
+        assert_digits("R", got, of_r, 9.5);
+    }
+    let want = [6.113_510_990_110_426, 5.670_548_307_550_963, 6.591_076_312_044_109, 5.533_300_930_461_694, 6.754_560_631_330_497];
+    ten(&law, want, 13.0);
 }
 
 #[test]
 fn rate_line_reference() {
     let line = LinearFit::ols(&P_THREADS, &rates(&P_SECONDS)).unwrap();
-    let ten = line.prediction_at(&[10.0], 0.95).unwrap();
-    assert!((ten.y - 2.691176).abs() < 5.1e-7);
-    assert!((ten.prediction.lower - 2.575686).abs() < 5.1e-7);
-    assert!((ten.prediction.upper - 2.806666).abs() < 5.1e-7);
+    let want = [0.046_419_729_398_930_396, 0.015_410_443_055_130_108, 0.264_475_596_373_601_94, 0.004_646_423_406_091_338];
+    parameters(&line, want, 13.0);
+    let want = [2.691_175_693_134_95, 2.585_575_440_941_38, 2.796_775_945_328_52, 2.575_685_585_837_357, 2.806_665_800_432_542];
+    ten(&line, want, 14.0);
     // The same as a time.
-    assert_eq!(format!("{:.2}", GB / ten.y), "5.77");
+    assert_eq!(format!("{:.2}", GB / line.predict(10.0).unwrap()), "5.77");
 }
 
-/// The minimum from 40-digit arithmetic. R's `nls` stops at a relative offset of 1e-5, and so 2.4e-8 away from it.
+/// The minimum, and by the delta method its intervals. R's `nls` stops at a relative offset of 1e-5, and so 2.4e-8 away from it in the scale
+/// and 7.6e-8 in the exponent: what it printed has 7 digits.
 #[test]
 fn nonlinear_reference() {
     let law = PowerLaw::nls(&P_THREADS, &P_SECONDS).unwrap();
-    let (a, b) = (law.scale(), law.exponent());
-    assert_digits("a", a.estimate, 49.407_764_468_779_02, 12.0);
-    assert_digits("se a", a.std_error.unwrap(), 0.298_580_194_811_748, 12.0);
-    assert_digits("b", b.estimate, -0.897_439_132_928_129_2, 12.0);
-    assert_digits("se b", b.std_error.unwrap(), 0.009_681_208_241_724_416, 12.0);
-    for (got, of_r) in [
-        (a.estimate, 49.4077632785),
-        (a.std_error.unwrap(), 0.298580193016),
-        (b.estimate, -0.8974390651),
-        (b.std_error.unwrap(), 0.009681207958),
-    ] {
-        assert_digits("R", got, of_r, 7.0);
-    }
+    let want = [49.407_764_468_779_02, 0.298_580_194_811_748, -0.897_439_132_928_129_2, 0.009_681_208_241_724_416];
+    parameters(&law, want, 12.0);
+    parameters(&law, [49.4077632785, 0.298580193016, -0.8974390651, 0.009681207958], 7.0);
+    let want = [6.256_854_720_143_49, 5.868_784_783_382_036, 6.644_924_656_904_943, 5.205_687_925_745_688, 7.308_021_514_541_291];
+    ten(&law, want, 12.0);
 }
 
 #[test]
 fn amdahl_reference() {
     let amdahl = Amdahl::fit(&P_THREADS, &P_SECONDS, &Options::default()).unwrap();
-    let ten = amdahl.prediction_at(&[10.0], 0.95).unwrap();
-    assert!((ten.y - 7.226588).abs() < 5.1e-7, "{ten:?}");
-    assert!((ten.prediction.lower - 4.743196).abs() < 5.1e-7, "{ten:?}");
-    assert!((ten.prediction.upper - 9.70998).abs() < 5.1e-6, "{ten:?}");
+    let want = [2.514_790_126_715_945, 0.530_955_504_799_909_4, 47.117_977_824_709_61, 0.981_364_358_462_212_7];
+    parameters(&amdahl, want, 12.0);
+    let want = [7.226_587_909_186_907, 5.790_660_637_151_563, 8.662_515_181_222_25, 4.743_195_638_456_949, 9.709_980_179_916_863];
+    ten(&amdahl, want, 12.0);
+    let logs = Amdahl::fit(&P_THREADS, &P_SECONDS, &Options::default().errors(Errors::Multiplicative)).unwrap();
+    let want = [1.787_712_344_762_615, 0.564_685_175_387_451_7, 48.983_677_727_809_64, 1.805_134_388_028_883_5];
+    parameters(&logs, want, 12.0);
+    let want = [6.686_080_117_543_58, 5.499_325_162_697_029, 8.128_936_917_832_222, 5.356_693_989_939_774, 8.345_383_817_363_474];
+    ten(&logs, want, 12.0);
 }
 
 /// Four models of the time with errors in proportion, as [`Model`]s of the same five timings.

@@ -125,6 +125,7 @@ fn trimmed_mean_covers() {
             TrimmedMean::new(&values, share_cut).unwrap().interval(0.95).unwrap().contains(0.0)
         });
         let range = if share_cut == 0.0 { 0.945..0.955 } else { 0.94..0.96 };
+        println!("trimmed mean, {share_cut} at each end: {covered}");
         assert!(range.contains(&covered), "{share_cut}: {covered}");
     }
 }
@@ -195,6 +196,7 @@ fn affine_intervals_cover() {
         bandwidth += f64::from(u8::from(intervals.bytes_per_second.contains(2e9)));
     }
     for covered in [latency / runs as f64, bandwidth / runs as f64] {
+        println!("latency, then bandwidth: {covered}");
         assert!((0.90..=0.97).contains(&covered), "latency {latency}, bandwidth {bandwidth} of {runs}");
     }
 }
@@ -286,6 +288,7 @@ fn changepoint_seldom_cries_wolf() {
             let values: Vec<f64> = (0..n).map(|_| random.normal() / random.uniform().sqrt()).collect();
             changepoint(&values).unwrap().p_value < 0.01
         });
+        println!("false alarms of {n} values: {alarms}");
         assert!(alarms <= 0.01, "{n}: {alarms}");
     }
 }
