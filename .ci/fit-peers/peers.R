@@ -3,7 +3,7 @@ file <- commandArgs(TRUE)[1]
 digits <- function(got, want) {
   d <- ifelse(got == want, 16, -log10(abs(got - want) / ifelse(want == 0, 1, abs(want))))
   d[is.na(d)] <- 0
-  format(min(pmin(pmax(d, 0), 16)), digits = 3)
+  sprintf("%.1f", min(pmin(pmax(d, 0), 16)))
 }
 cells <- c()
 for (line in readLines(file)) {

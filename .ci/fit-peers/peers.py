@@ -1,15 +1,25 @@
-"""Correct digits of numpy, scipy and statsmodels on the data that `fit-peers data` prints (argument: that file)."""
+"""Correct digits of numpy, scipy and statsmodels on the data that `fit-peers data` prints.
+
+usage: peers.py digits|student|lines FILE; lines are the data as peers.R reads them."""
 import json
 import math
 import sys
 import warnings
 
+what, file = sys.argv[1:]
+data = json.load(open(file))
+if what == "lines":
+    text = lambda v: " ".join(map(repr, v))
+    for s in data["sets"]:
+        print(";".join([s["name"], text(s["y"]), text(s["params"]), text(s["std_errors"])] + [text(c) for c in s["columns"]]))
+    sys.exit()
+
 import numpy as np
 import scipy.stats
+import statsmodels
 import statsmodels.api as sm
 
 warnings.simplefilter("ignore")
-data = json.load(open(sys.argv[1]))
 
 
 def digits(got, want):
@@ -18,7 +28,7 @@ def digits(got, want):
     if not math.isfinite(got):
         return 0.0
     d = -math.log10(abs(got - want) / (abs(want) or 1.0))
-    return min(max(d, 0.0), 16.0)
+    return min(max(d, 0.0), 16.0) + 0.0
 
 
 def least(got, want):
@@ -66,12 +76,16 @@ def ols(method):
     return solve
 
 
-row(f"numpy {np.__version__} polyfit", polyfit)
-row("numpy Polynomial.fit", scaled)
-row("numpy lstsq", lstsq)
-row(f"scipy {scipy.__version__} linregress", linregress)
-row(f"statsmodels {sm.__version__ if hasattr(sm, '__version__') else __import__('statsmodels').__version__} OLS (pinv)", ols("pinv"))
-row("statsmodels OLS (qr)", ols("qr"))
-ordinary = min(digits(float(scipy.stats.t.ppf(p, v)), t) for p, v, t in data["ordinary"])
-extreme = sorted((digits(float(scipy.stats.t.isf(q, v)), t), q, v) for q, v, t in data["extreme"])
-print(f"student: | scipy | {ordinary:.1f} | {extreme[0][0]:.1f} (p = {extreme[0][1]:g}, ν = {extreme[0][2]:g}); {sum(e[0] < 12 for e in extreme)} of {len(extreme)} below 12 |")
+if what == "digits":
+    row(f"numpy {np.__version__} polyfit", polyfit)
+    row("numpy Polynomial.fit", scaled)
+    row("numpy lstsq", lstsq)
+    row(f"scipy {scipy.__version__} linregress", linregress)
+    row(f"statsmodels {statsmodels.__version__} OLS, pinv (its default)", ols("pinv"))
+    row("statsmodels OLS, qr", ols("qr"))
+else:
+    ordinary = min(digits(float(scipy.stats.t.ppf(p, v)), t) for p, v, t in data["ordinary"])
+    extreme = sorted((digits(float(scipy.stats.t.isf(q, v)), t), q, v) for q, v, t in data["extreme"])
+    least, q, v = extreme[0]
+    bad = sum(e[0] < 12 for e in extreme)
+    print(f"| scipy {scipy.__version__} | {ordinary:.1f} | {least:.1f} (at p = {q:g}, ν = {v:g}); {bad} of the {len(extreme)} below 12 |")

@@ -1,7 +1,6 @@
-//! Correct digits of linear fits and of Student's t, and the time of a straight line, for gannet-fit and other crates.
+//! Correct digits of linear fits and of Student's t, for gannet-fit and other crates.
 //!
-//! `fit-peers digits` prints the table's rows, `fit-peers speed` times, `fit-peers data` prints the data as JSON for peers.py and
-//! peers.R.
+//! `fit-peers digits` and `fit-peers student` print the rows of tables, `fit-peers data` prints the data as JSON for peers.py and peers.R.
 
 #[allow(dead_code)]
 #[path = "../../../crates/fit/tests/it/nist_data.rs"]
@@ -10,10 +9,8 @@ mod nist_data;
 #[path = "../../../crates/fit/tests/it/student_data.rs"]
 mod student_data;
 
-use std::time::Instant;
-
-use fit::{Arithmetic, Design, LinearFit, Model, Options, StudentT};
-use linfa::prelude::{Fit, Predict};
+use fit::{LinearFit, Model, StudentT};
+use linfa::prelude::Fit;
 use ndarray::{Array1, Array2};
 use nist_data::*;
 use smartcore::linalg::basic::matrix::DenseMatrix;
@@ -118,56 +115,12 @@ fn student() {
     let extreme = |f: &dyn Fn(f64, f64) -> f64| {
         student_data::EXTREME.iter().map(|&(q, df, t)| digits(f(q, df), t)).fold(16.0, f64::min)
     };
-    println!("| gannet-fit | {:.1} | {:.1} |", ordinary(&|p, df| StudentT::new(df).unwrap().quantile(p)), extreme(&|q, df| StudentT::new(df).unwrap().upper_quantile(q)));
+    println!("| **gannet-fit** | {:.1} | {:.1} |", ordinary(&|p, df| StudentT::new(df).unwrap().quantile(p)), extreme(&|q, df| StudentT::new(df).unwrap().upper_quantile(q)));
     let statrs = |p: f64, df: f64| statrs::distribution::StudentsT::new(0.0, 1.0, df).unwrap().inverse_cdf(p);
     // Its only way to the upper tail is the lower one with the sign turned. The far tails hang, so only p of 1e-10 and more.
     let near = student_data::EXTREME.iter().filter(|e| e.0 >= 1e-10 && e.1 <= 1e6);
     let least = near.map(|&(q, df, t)| digits(-statrs(q, df), t)).fold(16.0, f64::min);
-    println!("| statrs | {:.1} | {least:.1} (p ≥ 1e-10, ν ≤ 1e6 only) |", ordinary(&statrs));
-}
-
-/// The median of the times in seconds.
-fn time(runs: usize, mut f: impl FnMut()) -> f64 {
-    let mut times: Vec<f64> = (0..runs)
-        .map(|_| {
-            let start = Instant::now();
-            f();
-            start.elapsed().as_secs_f64()
-        })
-        .collect();
-    times.sort_by(f64::total_cmp);
-    times[runs / 2]
-}
-
-fn speed() {
-    let n = 1_000_000;
-    let x: Vec<f64> = (0..n).map(|i| i as f64 * 1e-3).collect();
-    let y: Vec<f64> = x.iter().enumerate().map(|(i, x)| 0.5 + 2.0 * x + ((i * 7919) % 1000) as f64 * 1e-3).collect();
-    let fast = Options::default().arithmetic(Arithmetic::Double);
-    let dataset = linfa::Dataset::new(Array2::from_shape_vec((n, 1), x.clone()).unwrap(), Array1::from(y.clone()));
-    // In turns, so that all meet the same machine.
-    let mut times = [vec![], vec![], vec![]];
-    for _ in 0..15 {
-        times[0].push(time(1, || drop(std::hint::black_box(LinearFit::fit(Design::Line(&x), &y, &fast).unwrap()))));
-        times[1].push(time(1, || drop(std::hint::black_box(LinearFit::ols(&x, &y).unwrap()))));
-        times[2].push(time(1, || drop(std::hint::black_box(linfa_linear::LinearRegression::default().fit(&dataset).unwrap()))));
-    }
-    let model = linfa_linear::LinearRegression::default().fit(&dataset).unwrap();
-    let _ = model.predict(&dataset);
-    let median = |v: &mut Vec<f64>| {
-        v.sort_by(f64::total_cmp);
-        v[v.len() / 2] * 1e3
-    };
-    let [a, b, c] = &mut times;
-    let (fast, exact, linfa) = (median(a), median(b), median(c));
-    println!("a million points: gannet-fit fast {fast:.2} ms, double-double {exact:.1} ms, linfa {linfa:.2} ms; fast / linfa {:.2}", fast / linfa);
-    let (x, y) = ([1.0, 2.0, 3.0, 4.0, 5.0], [49.32, 26.74, 18.60, 14.29, 11.21]);
-    let five = time(21, || {
-        for _ in 0..1000 {
-            std::hint::black_box(LinearFit::ols(std::hint::black_box(&x), &y).unwrap());
-        }
-    });
-    println!("five points: gannet-fit {:.2} µs", five * 1e3);
+    println!("| statrs 0.19.1 | {:.1} | {least:.1} (p ≥ 1e-10, ν ≤ 1e6 only) |", ordinary(&statrs));
 }
 
 fn data() {
@@ -184,14 +137,13 @@ fn main() {
         Some("digits") => {
             row("**gannet-fit**", gannet);
             row("gannet-fit, columns rounded by the caller", gannet_columns);
-            row("linregress 0.5", linregress);
-            row("linfa-linear 0.8", linfa);
-            row("smartcore 0.7, SVD", |s| smartcore(s, false));
-            row("smartcore 0.7, QR", |s| smartcore(s, true));
+            row("linregress 0.5.4", linregress);
+            row("linfa-linear 0.8.1", linfa);
+            row("smartcore 0.7.0, SVD", |s| smartcore(s, false));
+            row("smartcore 0.7.0, QR", |s| smartcore(s, true));
         }
         Some("student") => student(),
-        Some("speed") => speed(),
         Some("data") => data(),
-        _ => eprintln!("fit-peers digits|student|speed|data"),
+        _ => eprintln!("fit-peers digits|student|data"),
     }
 }
