@@ -13,11 +13,12 @@ use std::process::ExitCode;
 
 use args::{Args, Kind};
 use support::cli::Failure;
+use support::interrupt;
 use support::machine::Facts;
 use support::print::Printer;
 
 fn main() -> ExitCode {
-    support::cli::main(run)
+    support::cli::main_unwatched(run)
 }
 
 fn run(args: Args) -> Result<(), Failure> {
@@ -26,6 +27,7 @@ fn run(args: Args) -> Result<(), Failure> {
     let results = fits::run(&args, &data, &file)?;
     // The page first: nothing is written when it cannot be drawn.
     let page = args.report.as_ref().map(|path| show::page(&args, &results, &data, &file).map(|page| (path, page))).transpose()?;
+    interrupt::watch()?;
     if let Some(target) = &args.json {
         target.write(&json::document(&args, &file, Facts::detect().json(), &results))?;
     }

@@ -65,6 +65,15 @@ pub fn chain(error: &dyn std::error::Error) -> String {
 
 /// Parses the arguments, watches for interruption, runs `program` and turns its outcome into an exit status.
 pub fn main<A: clap::Parser>(program: impl FnOnce(A) -> Result<(), Failure>) -> ExitCode {
+    main_unwatched(|arguments| {
+        interrupt::watch().map_err(|error| Failure::run(format!("cannot watch for signals: {error}")))?;
+        program(arguments)
+    })
+}
+
+/// [`main`] for a program that computes for long and has nothing to tidy up until it writes its results: ^C ends it at once. It calls
+/// [`interrupt::watch`] when it starts to write.
+pub fn main_unwatched<A: clap::Parser>(program: impl FnOnce(A) -> Result<(), Failure>) -> ExitCode {
     let name = A::command().get_name().to_string();
     let arguments = match A::try_parse() {
         Ok(arguments) => arguments,
@@ -78,10 +87,6 @@ pub fn main<A: clap::Parser>(program: impl FnOnce(A) -> Result<(), Failure>) -> 
             return ExitCode::from(2);
         }
     };
-    if let Err(error) = interrupt::watch() {
-        eprintln!("{name}: cannot watch for signals: {error}");
-        return ExitCode::FAILURE;
-    }
     match program(arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {

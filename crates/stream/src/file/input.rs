@@ -8,7 +8,7 @@ use super::positioned::Positioned;
 use crate::error::Error;
 
 /// Where bytes that the system copies should go: to a multiple of this. To other places the copy takes four times as long on
-/// some processors (measured on AMD's Zen 5).
+/// some processors (measured on AMD's Zen 3).
 pub(crate) const ALIGN: usize = 64;
 
 /// The first aligned place in a buffer, below [`ALIGN`] from its start.
