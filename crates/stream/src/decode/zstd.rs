@@ -90,6 +90,8 @@ pub(crate) struct Serial {
     context: DCtx<'static>,
     at: u64,
     start: u64,
+    content_size: Option<u64>,
+    decoded: u64,
 }
 
 impl Serial {
@@ -98,7 +100,7 @@ impl Serial {
         let mut context = DCtx::try_create().ok_or(Error::Unsupported { what: "a zstd decoder: out of memory" })?;
         let log = header.window.max(1 << 10).next_power_of_two().trailing_zeros();
         context.set_parameter(DParameter::WindowLogMax(log)).map_err(|code| fault(code).at(at, at))?;
-        Ok(Self { context, at, start: at })
+        Ok(Self { context, at, start: at, content_size: header.content_size, decoded: 0 })
     }
 
     /// The next byte to look at.
@@ -122,7 +124,12 @@ impl Serial {
             let read = input.pos();
             let hint = hint.map_err(|code| fault(code).at(self.start, self.at))?;
             self.at += read as u64;
+            self.decoded += (out.pos() - before) as u64;
             if hint == 0 {
+                // libzstd does not look at the stated size where the last block is empty.
+                if self.content_size.is_some_and(|size| size != self.decoded) {
+                    return Err(Error::Corrupt { offset: self.start, what: "zstd frame: content size" });
+                }
                 bytes.forget(self.at);
                 return Ok(Some(self.at));
             }

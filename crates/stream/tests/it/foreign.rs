@@ -51,6 +51,36 @@ fn a_large_zstd_stream_is_decoded_step_by_step() {
     }
 }
 
+/// libzstd accepts any stated size where the last block is empty.
+#[test]
+fn a_stated_size_holds_in_large_frames_too() {
+    for blocks in [0_u32, 130] {
+        for last_is_empty in [true, false] {
+            for wrong in [-1_i64, 0, 1] {
+                let zeros = u64::from(blocks) * (128 << 10);
+                let stated = if blocks == 0 { 0xBB00_0000 } else { zeros.wrapping_add_signed(wrong) };
+                let mut packed = vec![0x28, 0xB5, 0x2F, 0xFD, 0x80, 7 << 3];
+                packed.extend_from_slice(&(stated as u32).to_le_bytes());
+                for block in 0..blocks {
+                    let last = !last_is_empty && block + 1 == blocks;
+                    packed.extend_from_slice(&((128_u32 << 10) << 3 | 1 << 1 | u32::from(last)).to_le_bytes()[..3]);
+                    packed.push(0);
+                }
+                if last_is_empty || blocks == 0 {
+                    packed.extend_from_slice(&[1, 0, 0]);
+                }
+                let result = in_memory(&packed, &any());
+                if stated == zeros {
+                    assert_eq!(result.unwrap().len() as u64, zeros);
+                } else {
+                    let error = result.unwrap_err();
+                    assert!(matches!(error, Error::Corrupt { .. }), "{blocks} {last_is_empty} {wrong}: {error}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn more_output_than_allowed_is_refused() {
     let plain = text(3 << 20, 5);
