@@ -34,6 +34,9 @@ struct Args {
     /// Write only the bytes from A up to B (not included) of the content; either may be left out. DST is - by default
     #[arg(long, value_name = "A..B", value_parser = range, conflicts_with_all = ["list", "verify", "remove_source", "each"])]
     range: Option<Range<u64>>,
+    /// With --range: find the frames by their headers and not by the seek table, which may lie in a file from a stranger
+    #[arg(long, requires = "range")]
+    walk: bool,
     /// List the frames of every SRC: offset, kind, sizes, ratio, checksum
     #[arg(long, conflicts_with_all = ["verify", "remove_source"])]
     list: bool,
@@ -143,7 +146,11 @@ fn part(args: &Args, range: Range<u64>) -> Result<(), Failure> {
     if args.common.json.is_some() {
         return Err(Failure::Usage("--range has no --json".into()));
     }
-    let options = Options::new().max_window_bytes(args.max_window);
+    let same = |output: &PathBuf| matches!((output.canonicalize(), source.canonicalize()), (Ok(a), Ok(b)) if a == b);
+    if output.is_some_and(same) {
+        return Err(Failure::run(format!("{} is both source and output", source.display())));
+    }
+    let options = Options::new().max_window_bytes(args.max_window).use_seek_table(!args.walk);
     let mut reader = SeekableReader::open(source, &options)?;
     let len = reader.content_bytes();
     if range.start > len || (range.end != u64::MAX && range.end > len) {
@@ -188,7 +195,8 @@ fn list(args: &Args) -> Result<(), Failure> {
                 "ratio": ratio, "window_bytes": frame.window_bytes, "checksum": frame.checksum,
             }));
         }
-        out.line(format!("{}: {} frames", source.display(), rows.len()));
+        let plural = if rows.len() == 1 { "" } else { "s" };
+        out.line(format!("{}: {} frame{plural}", source.display(), rows.len()));
         out.table(&["offset", "kind", "bytes", "content bytes", "ratio", "window", "checksum"], &rows);
         files.push(json!({"source": source.display().to_string(), "frames": entries}));
     }
@@ -197,7 +205,7 @@ fn list(args: &Args) -> Result<(), Failure> {
         let settings = json!({});
         target.write(&json::document("gannet/frames/1", machine, settings, vec![("files", Value::Array(files))]))?;
     }
-    Ok(())
+    out.finish()
 }
 
 fn kind(kind: FrameKind) -> &'static str {

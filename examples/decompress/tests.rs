@@ -84,6 +84,41 @@ fn a_part_is_the_part() {
     range("6..5").unwrap_err();
 }
 
+/// `--force` replaces an output, never the source.
+#[test]
+fn a_part_never_replaces_its_source() {
+    let folder = Folder::with(&content(), Format::Zstd, "a.zst");
+    let before = std::fs::read(folder.path("a.zst")).unwrap();
+    let dotted = folder.path("./a.zst");
+    for output in [&folder.path("a.zst"), &dotted] {
+        run(args(&["--range", "0..5", "--force", &folder.path("a.zst"), output])).unwrap_err();
+    }
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("a.zst", folder.path("link")).unwrap();
+        run(args(&["--range", "0..5", "--force", &folder.path("a.zst"), &folder.path("link")])).unwrap_err();
+        run(args(&["--range", "0..5", "--force", &folder.path("link"), &folder.path("a.zst")])).unwrap_err();
+    }
+    assert!(std::fs::read(folder.path("a.zst")).unwrap() == before);
+}
+
+/// Frame sizes that are moved from one entry of the table to another keep their sum, and so deceive who believes it.
+#[test]
+fn a_part_is_right_past_a_table_that_lies() {
+    let folder = Folder::with(&content(), Format::Zstd, "a.zst");
+    let mut bytes = std::fs::read(folder.path("a.zst")).unwrap();
+    // Entries of 8 bytes, before a footer of 9: the second and the last but one chunk.
+    for (entry, change) in [(15, -3), (2, 3)] {
+        let at = bytes.len() - 9 - 8 * entry + 4;
+        let size = i32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
+        bytes[at..at + 4].copy_from_slice(&(size + change).to_le_bytes());
+    }
+    std::fs::write(folder.path("a.zst"), bytes).unwrap();
+    run(args(&["--range", "50000..90000", "--walk", &folder.path("a.zst"), &folder.path("part")])).unwrap();
+    assert!(std::fs::read(folder.path("part")).unwrap() == content()[50_000..90_000]);
+    Args::try_parse_from(["decompress", "--walk", "a"]).unwrap_err();
+}
+
 #[test]
 fn the_list_has_every_frame() {
     let folder = Folder::with(&content(), Format::Zstd, "a.zst");

@@ -41,6 +41,7 @@ pub struct Options {
     pub(crate) max_window_bytes: Option<u64>,
     pub(crate) max_frame_bytes: Option<u64>,
     pub(crate) max_output_bytes: Option<u64>,
+    pub(crate) ignore_seek_table: bool,
     pub(crate) on_worker_start: Option<Hook>,
     pub(crate) progress: Option<ProgressHook>,
 }
@@ -149,6 +150,14 @@ impl Options {
     /// Not for [`SeekableReader`](crate::SeekableReader), which decodes only what is read.
     pub fn max_output_bytes(mut self, bytes: u64) -> Self {
         self.max_output_bytes = Some(bytes);
+        self
+    }
+
+    /// Whether [`SeekableReader`](crate::SeekableReader) and [`read_range`](crate::read_range) find frames by the file's seek
+    /// table. Default: true. Without it they walk over the headers of all blocks before they read: right for files from
+    /// strangers, whose table may have been made to deceive.
+    pub fn use_seek_table(mut self, yes: bool) -> Self {
+        self.ignore_seek_table = !yes;
         self
     }
 

@@ -109,7 +109,12 @@ pub(crate) struct Walk {
 
 impl Walk {
     pub(crate) fn new() -> Self {
-        Self { at: 0, seen: false, ended: false, segment: Segment::new() }
+        Self::starting_at(0)
+    }
+
+    /// Starts at a frame inside of the data.
+    pub(crate) fn starting_at(at: u64) -> Self {
+        Self { at, seen: at > 0, ended: false, segment: Segment::new() }
     }
 
     /// The next frame.

@@ -36,6 +36,10 @@ const MIN_FRAME: u32 = 8;
 /// Frames are found by the seek table, or where there is none, or none that is right, by walking over their headers. Frames
 /// that do not state their size are then decoded once when the file is opened. The index takes 16 bytes for each frame.
 ///
+/// What is read has passed the checks of its frames, and every frame that is decoded must end where the table has the next.
+/// But a table cannot be proved without walking: one that was made to deceive can say wrong things of frames that are not
+/// read, and so show right bytes at a wrong position. For files from strangers switch it off: [`Options::use_seek_table`].
+///
 /// ```no_run
 /// use std::io::{Read as _, Seek as _, SeekFrom};
 ///
@@ -64,7 +68,8 @@ struct Index {
     frames: Vec<(u64, u64)>,
     /// Length of the content.
     len: u64,
-    from_table: bool,
+    /// Where the seek table begins, if the frames were found by it.
+    table: Option<u64>,
 }
 
 impl SeekableReader<File> {
@@ -80,14 +85,16 @@ impl SeekableReader<File> {
 }
 
 impl<R: Read + Seek> SeekableReader<R> {
-    /// Reads from anything that can be read and sought, from its start. Of the options it takes the limits.
+    /// Reads from anything that can be read and sought, from its start. Of the options it takes the limits and
+    /// [`Options::use_seek_table`].
     ///
     /// # Errors
     /// Data that cannot be read, or is not zstd or LZ4 data.
     pub fn new(reader: R, options: &Options) -> Result<Self, Error> {
         let limits = Limits::of(options);
         let mut bytes = Bytes::seekable(reader, Arc::new(Meter::new()))?;
-        let index = match Index::from_table(&mut bytes)? {
+        let table = if options.ignore_seek_table { None } else { Index::from_table(&mut bytes)? };
+        let index = match table {
             Some(index) => index,
             None => Index::from_walk(&mut bytes, limits)?,
         };
@@ -105,13 +112,13 @@ impl<R: Read + Seek> SeekableReader<R> {
     /// Whether the frames were found by a seek table.
     #[must_use]
     pub fn has_seek_table(&self) -> bool {
-        self.index.from_table
+        self.index.table.is_some()
     }
 
     /// Makes the piece that holds the position the current one.
     fn find(&mut self) -> Result<(), Error> {
         match self.decode_to() {
-            Err(Error::Corrupt { .. } | Error::Trailing { .. } | Error::Format | Error::Truncated { .. }) if self.index.from_table => {
+            Err(Error::Corrupt { .. } | Error::Trailing { .. } | Error::Format | Error::Truncated { .. }) if self.index.table.is_some() => {
                 // Perhaps the table is wrong and the frames are right.
                 self.index = Index::from_walk(&mut self.bytes, self.limits)?;
                 self.piece.clear();
@@ -146,19 +153,15 @@ impl<R: Read + Seek> SeekableReader<R> {
         Ok(())
     }
 
-    /// Where a frame ended, the index must have one that starts there.
+    /// Where a frame ended, the index must have one that starts there, or behind frames without content.
     fn agree(&mut self) -> Result<(), Error> {
         let content = self.piece_at + self.piece.len() as u64;
-        let Some(offset) = self.decoder.between().filter(|_| self.index.from_table) else {
+        let (Some(offset), Some(table)) = (self.decoder.between(), self.index.table) else {
             return Ok(());
         };
         let frame = self.index.frames.partition_point(|frame| frame.1 < content);
-        let agrees = match self.index.frames.get(frame) {
-            // Skippable frames may lie between.
-            Some(&(next, start)) => start == content && next >= offset,
-            None => content == self.index.len,
-        };
-        if agrees {
+        let (next, start) = self.index.frames.get(frame).copied().unwrap_or((table, self.index.len));
+        if start == content && only_empty_frames(&mut self.bytes, offset, next)? {
             return Ok(());
         }
         self.piece_at = u64::MAX;
@@ -218,7 +221,7 @@ impl Index {
         if !header.is_some_and(|(magic, payload)| footer.matches(magic, payload)) {
             return Ok(None);
         }
-        let mut index = Self { frames: Vec::new(), len: 0, from_table: true };
+        let mut index = Self { frames: Vec::new(), len: 0, table: Some(table) };
         let mut empty = Vec::new();
         let (mut at, mut offset) = (table + skippable::HEADER as u64, 0);
         while at < footer_at {
@@ -270,7 +273,7 @@ impl Index {
 
     /// From the headers of the frames.
     fn from_walk<R: Read>(bytes: &mut Bytes<R>, limits: Limits) -> Result<Self, Error> {
-        let mut index = Self { frames: Vec::new(), len: 0, from_table: false };
+        let mut index = Self { frames: Vec::new(), len: 0, table: None };
         let (mut walk, mut decoder, mut output) = (Walk::new(), None, Vec::new());
         while let Some(frame) = walk.next(bytes)? {
             if !matches!(frame.kind, FrameKind::Zstd | FrameKind::Lz4 | FrameKind::Lz4Legacy) {
@@ -308,6 +311,24 @@ impl Index {
         self.len = self.len.checked_add(content).ok_or(Error::Corrupt { offset, what: "content sizes" })?;
         Ok(())
     }
+}
+
+/// Whether nothing but frames without content lies between two offsets.
+fn only_empty_frames<R: Read>(bytes: &mut Bytes<R>, mut at: u64, to: u64) -> Result<bool, Error> {
+    while at < to {
+        if let Some((_, payload)) = skippable::header(bytes.peek(at, skippable::HEADER)?) {
+            at += skippable::HEADER as u64 + u64::from(payload);
+            continue;
+        }
+        // A data frame: its header tells whether it is empty.
+        let mut walk = Walk::starting_at(at);
+        match walk.next(bytes) {
+            Ok(Some(frame)) if frame.content_bytes == Some(0) => at += frame.compressed_bytes,
+            Ok(_) | Err(Error::Corrupt { .. } | Error::Trailing { .. } | Error::Format | Error::Truncated { .. }) => return Ok(false),
+            Err(other) => return Err(other),
+        }
+    }
+    Ok(at == to)
 }
 
 /// The content size that a frame's header states, if it does; `None` where there is no frame.

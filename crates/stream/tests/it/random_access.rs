@@ -89,6 +89,62 @@ fn tables_of_others_and_wrong_ones() {
     assert!(bytes == plain);
 }
 
+/// Every pair of entries with one size moved between them. Whoever reads from the start, or walks, gets the right bytes or an
+/// error, whatever the table says.
+#[test]
+fn tables_that_lie_and_keep_their_sums() {
+    let plain = text(6_000, 11);
+    for format in [Format::Zstd, Format::Lz4] {
+        let packed = compressed(&plain, &options(format, 1000));
+        let entries = 7;
+        let first = packed.len() - 9 - 8 * entries;
+        for (a, b, field) in (0..entries).flat_map(|a| (0..entries).flat_map(move |b| [(a, b, 0), (a, b, 4)])).filter(|(a, b, _)| a != b) {
+            for change in [1_u32, 8, 28, 500, 1000] {
+                let mut lying = packed.clone();
+                for (entry, change) in [(a, change), (b, change.wrapping_neg())] {
+                    let at = first + 8 * entry + field;
+                    let size = u32::from_le_bytes(lying[at..at + 4].try_into().unwrap()).wrapping_add(change);
+                    lying[at..at + 4].copy_from_slice(&size.to_le_bytes());
+                }
+                let what = format!("{format:?}: {change} of field {field} from {b} to {a}");
+                let mut bytes = Vec::new();
+                SeekableReader::new(Cursor::new(&lying), &Options::new()).unwrap().read_to_end(&mut bytes).expect(&what);
+                assert!(bytes == plain, "{what}: from the start");
+
+                let options = Options::new().use_seek_table(false);
+                let mut reader = SeekableReader::new(Cursor::new(&lying), &options).unwrap();
+                for at in (0..6000).step_by(499) {
+                    let mut part = [0; 1];
+                    reader.seek(SeekFrom::Start(at)).unwrap();
+                    reader.read_exact(&mut part).expect(&what);
+                    assert_eq!(part[0], plain[at as usize], "{what}: walked, {at}");
+                }
+            }
+        }
+    }
+}
+
+/// A table may leave out a frame and still match every header that it names.
+#[test]
+fn a_frame_that_the_table_leaves_out_is_found() {
+    let plain = text(300, 12);
+    let frames: Vec<_> = plain.chunks(100).map(|piece| zstd_whole(piece, &[])).collect();
+    let sizes: Vec<_> = frames.iter().map(|frame| frame.len() as u32).collect();
+    let body = frames.concat();
+    for table in [[(sizes[0] + sizes[1], 100), (sizes[2], 100)], [(sizes[0], 100), (sizes[1] + sizes[2], 100)]] {
+        let file = [&body[..], &seek_table(&table, None)].concat();
+        let mut reader = SeekableReader::new(Cursor::new(&file), &Options::new()).unwrap();
+        assert_eq!((reader.content_bytes(), reader.has_seek_table()), (200, true));
+        let mut bytes = Vec::new();
+        reader.read_to_end(&mut bytes).unwrap();
+        assert!(bytes == plain && !reader.has_seek_table());
+    }
+    // Frames without content may be left out.
+    let file = [&frames[0][..], &skippable(3, b"12345"), &zstd_whole(b"", &[]), &frames[1]].concat();
+    let table = [(file.len() as u32 - sizes[1], 100), (sizes[1], 100)];
+    assert_ranges(&[&file[..], &seek_table(&table, None)].concat(), &plain[..200], true, "empty frames left out");
+}
+
 #[test]
 fn read_range_clips_at_the_end() {
     let folder = Folder::new();
