@@ -50,6 +50,23 @@ use_compress() {
         "$codec" -q -d -c "$work/c.$codec" | cmp - "$work/input"
     done
     fails 1 program compress "$work/absent" "$work/c.absent"
+    # The status counts where the message finds no place.
+    local status=0
+    program compress "$work/absent" "$work/c.absent" 2>/dev/full || status=$?
+    [ "$status" = 1 ] || die "status $status, not 1, with a full standard error"
+    program compress "$work/input" "$work/c.list" >/dev/null
+    status=0
+    program decompress --list "$work/c.list" >/dev/full 2>/dev/null || status=$?
+    [ "$status" = 1 ] || die "status $status, not 1, with a full standard output"
+    # One signal ends a run that waits for a pipe that nobody writes to.
+    mkfifo "$work/c.fifo"
+    "$programs/compress" "$work/c.fifo" "$work/c.never" 2>/dev/null &
+    sleep 0.5
+    kill -TERM $!
+    status=0
+    wait $! || status=$?
+    [ "$status" = 130 ] || die "status $status, not 130, after a signal"
+    [ ! -e "$work/c.never" ] || die "an output of an interrupted run"
 }
 
 use_decompress() {

@@ -99,7 +99,8 @@ fn says(job: &Job, done: &Done) -> String {
     let mut text = format!("{}: {} -> {}", name(job.source.as_deref()), units::bytes(from), units::bytes(to));
     if from > 0 && to > 0 {
         let saved = 100.0 * (1.0 - to as f64 / from as f64);
-        text += &format!(", ratio {}, {saved:.1} % saved", units::significant(from as f64 / to as f64, 4));
+        let change = if to > from { format!("{:.1} % larger", -saved) } else { format!("{saved:.1} % saved") };
+        text += &format!(", ratio {}, {change}", units::significant(from as f64 / to as f64, 4));
     }
     text += &format!(", in {}", pace(report, from));
     if done.verified {

@@ -4,17 +4,21 @@ use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use clap::Args;
 use qos::QosClass;
 use serde_json::{Value, json};
-use stream::{Error, Format, Options, Report, decompress};
+use stream::{Error, Format, LimitingStage, Options, Report, decompress};
 use support::args::count;
-use support::cli::Failure;
+use support::cli::{self, Failure};
 use support::json::Target;
 use support::print::Printer;
-use support::progress::Progress;
+use support::progress::{Progress, ticking};
 use support::{interrupt, units};
+
+/// Tenths of a second that an interrupted run gets to end by itself.
+const GRACE_TICKS: u32 = 20;
 
 /// Options of both programs.
 #[derive(Debug, Args)]
@@ -115,7 +119,15 @@ impl Common {
         if let Some(threads) = self.threads {
             options = options.threads(threads);
         }
-        let report = match job(options) {
+        // A pipe that nobody writes to, a disk that does not answer: cancelling cannot interrupt a call to the system.
+        let ticks = AtomicU32::new(0);
+        let leave_if_stuck = || {
+            if interrupt::requested() && ticks.fetch_add(1, Ordering::Relaxed) >= GRACE_TICKS {
+                cli::say(&format!("{label}: interrupted while reading or writing did not come back"));
+                std::process::exit(130);
+            }
+        };
+        let report = match ticking(leave_if_stuck, || job(options)) {
             Err(Error::Cancelled) if interrupt::requested() => return Err(Failure::Interrupted),
             result => result?,
         };
@@ -182,7 +194,7 @@ impl Common {
                     if !data_on_stdout {
                         out.line(text);
                     } else if io::stderr().is_terminal() {
-                        eprintln!("{text}");
+                        cli::say(&text);
                     }
                     let mut entry = report_json(&done.report);
                     entry["source"] = json!(source);
@@ -195,7 +207,7 @@ impl Common {
                 Err(Failure::Run(message)) => {
                     files.push(json!({"source": source, "output": output, "error": message}));
                     if jobs.len() > 1 {
-                        eprintln!("{message}");
+                        cli::say(&message);
                     }
                     failed = Some(message);
                 }
@@ -237,13 +249,16 @@ pub(crate) fn stdout() -> io::Result<Box<dyn Write>> {
 pub(crate) fn pace(report: &Report, plain_bytes: u64) -> String {
     let seconds = report.elapsed.as_secs_f64();
     let verdict = report.limiting_stage();
+    let stage = match verdict.stage {
+        LimitingStage::Starved => "starved by other work".to_owned(),
+        stage => format!("limited by {stage}"),
+    };
     format!(
-        "{}, {} on {} thread{}, limited by {}: {verdict}",
+        "{}, {} on {} thread{}, {stage}: {verdict}",
         units::duration(report.elapsed),
         units::rate(plain_bytes as f64 / seconds),
         report.threads,
         if report.threads == 1 { "" } else { "s" },
-        verdict.stage,
     )
 }
 

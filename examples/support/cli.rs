@@ -2,6 +2,7 @@
 //!
 //! Status 0: done. 1: it could not be done. 2: the arguments are wrong. 130: interrupted.
 
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use crate::interrupt;
@@ -83,7 +84,7 @@ pub fn main_unwatched<A: clap::Parser>(program: impl FnOnce(A) -> Result<(), Fai
             return ExitCode::SUCCESS;
         }
         Err(error) => {
-            eprintln!("{name}: {}", usage_line(&error));
+            say(&format!("{name}: {}", usage_line(&error)));
             return ExitCode::from(2);
         }
     };
@@ -96,10 +97,15 @@ pub fn main_unwatched<A: clap::Parser>(program: impl FnOnce(A) -> Result<(), Fai
                 Failure::Run(message) => (message, 1),
                 Failure::Interrupted => ("interrupted; nothing is left behind".to_string(), 130),
             };
-            eprintln!("{name}: {}", one_line(&message));
+            say(&format!("{name}: {}", one_line(&message)));
             ExitCode::from(status)
         }
     }
+}
+
+/// A line on standard error. If nobody reads that, the exit status says enough.
+pub fn say(line: &str) {
+    let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
 /// What clap says, without its usage block, on one line.

@@ -2,25 +2,41 @@
 
 use std::io::{self, Write};
 
+use crate::cli::Failure;
 use crate::json::Target;
 
 /// Standard output for people.
 #[derive(Debug)]
 pub struct Printer {
     open: bool,
+    failed: Option<io::Error>,
 }
 
 impl Printer {
     /// A printer that is silent if `json` goes to standard output.
     #[must_use]
     pub fn new(json: Option<&Target>) -> Self {
-        Self { open: json != Some(&Target::Stdout) }
+        Self { open: json != Some(&Target::Stdout), failed: None }
     }
 
     /// Prints one line (or several).
     pub fn line(&mut self, text: impl AsRef<str>) {
-        if self.open {
-            self.open = writeln!(io::stdout().lock(), "{}", text.as_ref()).is_ok();
+        if self.open
+            && let Err(error) = writeln!(io::stdout().lock(), "{}", text.as_ref())
+        {
+            self.open = false;
+            self.failed = Some(error);
+        }
+    }
+
+    /// Whether all lines were written, for programs whose text is the result. Nobody reading on is no failure.
+    ///
+    /// # Errors
+    /// The first that writing met, such as a full disk.
+    pub fn finish(self) -> Result<(), Failure> {
+        match self.failed {
+            Some(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::run(format!("standard output: {error}"))),
+            _ => Ok(()),
         }
     }
 
