@@ -86,11 +86,8 @@ pub(crate) fn skip<R: Read>(bytes: &mut Bytes<R>, at: u64, segment: &mut Segment
     let (magic, payload) = header.ok_or(Error::Truncated { offset: bytes.end() })?;
     let from = at + skippable::HEADER as u64;
     let end = from + u64::from(payload);
-    let mut promised = None;
-    if payload as usize == promise::LEN - skippable::HEADER {
-        let payload = bytes.peek(from, payload as usize)?;
-        promised = Promise::parse(magic, payload).map_err(|fault| fault.at(at, end))?;
-    }
+    let start = bytes.peek(from, (promise::LEN - skippable::HEADER).min(payload as usize))?;
+    let promised = Promise::parse(magic, payload, start).map_err(|fault| fault.at(at, end))?;
     let entries = match magic {
         skippable::SEEK_TABLE_MAGIC => digest(bytes, from, end)?,
         _ => None,
@@ -104,7 +101,7 @@ pub(crate) fn skip<R: Read>(bytes: &mut Bytes<R>, at: u64, segment: &mut Segment
             Skipped::Promise
         }
         None if magic == skippable::SEEK_TABLE_MAGIC => {
-            segment.table(at, entries)?;
+            segment.table(at, payload, entries)?;
             Skipped::Table
         }
         None => {

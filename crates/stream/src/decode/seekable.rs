@@ -250,7 +250,7 @@ impl Index {
         for &at in empty {
             let head = bytes.peek(at, promise::LEN)?;
             match skippable::header(head) {
-                Some((magic, _)) => match Promise::parse(magic, &head[skippable::HEADER..]) {
+                Some((magic, size)) => match Promise::parse(magic, size, &head[skippable::HEADER..]) {
                     Ok(found) => promised = found.and_then(|promise| promise.content_len).or(promised),
                     Err(_) => return Ok(false),
                 },

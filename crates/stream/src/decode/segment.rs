@@ -6,6 +6,7 @@ use twox_hash::XxHash64;
 
 use crate::Error;
 use crate::container::promise::Promise;
+use crate::container::seek_table;
 
 /// The frames since the last promise or table, in constant memory.
 #[derive(Debug)]
@@ -56,15 +57,17 @@ impl Segment {
         Ok(())
     }
 
-    /// A seek table at `at`, whose entries have this digest if they are without checksums.
+    /// A seek table at `at` of so many bytes, whose entries have this digest if they are without checksums.
     ///
     /// # Errors
     /// A promised length, or a promised table without a length, that the frames do not match.
-    pub(crate) fn table(&mut self, at: u64, entries: Option<u64>) -> Result<(), Error> {
+    pub(crate) fn table(&mut self, at: u64, payload: u32, entries: Option<u64>) -> Result<(), Error> {
         if let Some(promise) = self.open {
             let matches = self.sized && entries == Some(self.digest.finish());
+            // A table of a wrong size could hide what follows.
+            let fits = u64::from(payload) == self.frames * 8 + seek_table::FOOTER as u64;
             let kept = match promise.content_len {
-                Some(len) => self.sized && self.content == len && (matches || !self.strict),
+                Some(len) => self.sized && self.content == len && fits && (matches || !self.strict),
                 None => matches,
             };
             if !kept {

@@ -103,6 +103,28 @@ fn a_flipped_bit_never_gives_wrong_bytes() {
     }
 }
 
+/// A skippable frame of ours whose size is off must not hide what follows it: not the rest of the file, not its first frames,
+/// not another file behind it.
+#[test]
+fn a_wrong_size_hides_nothing() {
+    for format in FORMATS {
+        let (_, packed) = small(format);
+        let tag = packed.windows(4).position(|bytes| bytes == b"Gnt1").unwrap();
+        let twice = [&packed[..], &packed].concat();
+        let table = packed.windows(4).position(|bytes| bytes == 0x184D_2A5E_u32.to_le_bytes()).unwrap();
+        for (size, from) in [(tag - 4, tag), (table + 4, table + 8)] {
+            for until in from..=twice.len() {
+                let (mut damaged, wrong) = (twice.clone(), (until - from) as u32);
+                if damaged[size..size + 4] == wrong.to_le_bytes() {
+                    continue;
+                }
+                damaged[size..size + 4].copy_from_slice(&wrong.to_le_bytes());
+                assert!(in_memory(&damaged, &options(format, 512).threads(1)).is_err(), "{format:?}: {wrong} at {size}");
+            }
+        }
+    }
+}
+
 #[test]
 fn missing_frames_are_noticed() {
     let (_, packed) = small(Format::Zstd);
