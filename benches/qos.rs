@@ -13,11 +13,26 @@ fn guards(criterion: &mut Criterion) {
             bencher.iter(|| enter(black_box(class)).expect("a reversible class").leave().expect("undone"));
         });
     }
-    let one_way = Request::new(QosClass::Utility).profile(Profile::OneWay);
-    // Where the right to undo it is missing, a guard refuses it and there is nothing to time.
-    if enter(one_way.clone()).is_ok() {
-        group.bench_function("enter and leave utility, one-way profile", |bencher| {
-            bencher.iter(|| enter(black_box(one_way.clone())).expect("allowed before").leave().expect("undone"));
+    for class in [QosClass::Background, QosClass::Utility] {
+        let one_way = Request::new(class).profile(Profile::OneWay);
+        // Where the right to undo it is missing, a guard refuses it and there is nothing to time.
+        if enter(one_way.clone()).is_ok() {
+            group.bench_function(format!("enter and leave {class}, one-way profile"), |bencher| {
+                bencher.iter(|| enter(black_box(one_way.clone())).expect("allowed before").leave().expect("undone"));
+            });
+        }
+    }
+    let outer = enter(QosClass::Background).expect("a reversible class");
+    group.bench_function("enter and leave utility within background", |bencher| {
+        bencher.iter(|| enter(black_box(QosClass::Utility)).expect("a reversible class").leave().expect("undone"));
+    });
+    outer.leave().expect("undone");
+    if let Ok(topology) = Topology::detect()
+        && let Some(cpus) = topology.usable.affinity
+    {
+        let pinned = Request::new(QosClass::Utility).cpus(cpus.iter().take(1).collect());
+        group.bench_function("enter and leave utility on one CPU", |bencher| {
+            bencher.iter(|| enter(black_box(pinned.clone())).expect("a reversible class").leave().expect("undone"));
         });
     }
     group.finish();

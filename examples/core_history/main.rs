@@ -9,30 +9,27 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
+use record::Ending;
 use support::cli::{self, Failure};
-use support::json::Target;
+use support::json::{Target, check_writable};
 use support::machine::Facts;
-use support::print::Printer;
+use support::outputs::Outputs;
 
 /// Show how busy every core is, for a time or while a command runs.
 #[derive(Debug, Parser)]
 #[command(name = "core_history", version)]
 struct Args {
     /// Time between two readings: 100ms, 0.5s
-    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = interval)]
+    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = |t: &str| time(t, 60.0))]
     interval: Duration,
-    /// How long to watch without a command: 10s, 2.5s
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = time)]
+    /// How long to watch without a command, ^C ends it earlier: 10s, 2.5s
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = |t: &str| time(t, 86_400.0))]
     duration: Duration,
     /// Show nothing while watching
     #[arg(long)]
     quiet: bool,
-    /// Write the result as JSON (`-` for standard output)
-    #[arg(long, value_name = "FILE")]
-    json: Option<Target>,
-    /// Write a page with the strip chart
-    #[arg(long, value_name = "FILE.html")]
-    report: Option<std::path::PathBuf>,
+    #[command(flatten)]
+    outputs: Outputs,
     /// Write the strip chart alone
     #[arg(long, value_name = "FILE.svg")]
     svg: Option<std::path::PathBuf>,
@@ -41,17 +38,16 @@ struct Args {
     command: Vec<std::ffi::OsString>,
 }
 
-fn time(text: &str) -> Result<Duration, String> {
+/// As many as fit into memory and a chart.
+const MOST_READINGS: f64 = 1e6;
+
+fn time(text: &str, most: f64) -> Result<Duration, String> {
     let (number, unit) = match text.strip_suffix("ms") {
         Some(number) => (number, 1e-3),
         None => (text.strip_suffix('s').unwrap_or(text), 1.0),
     };
     let seconds = number.trim().parse::<f64>().map_err(|_| format!("not a time: {text:?} (write 100ms or 2.5s)"))? * unit;
-    if (0.001..=86_400.0).contains(&seconds) { Ok(Duration::from_secs_f64(seconds)) } else { Err("must be 1 ms to a day".into()) }
-}
-
-fn interval(text: &str) -> Result<Duration, String> {
-    time(text).and_then(|time| if time <= Duration::from_secs(60) { Ok(time) } else { Err("must be a minute at most".into()) })
+    if (0.001..=most).contains(&seconds) { Ok(Duration::from_secs_f64(seconds)) } else { Err(format!("must be 1ms to {most}s")) }
 }
 
 fn main() -> ExitCode {
@@ -59,26 +55,30 @@ fn main() -> ExitCode {
 }
 
 fn run(args: Args) -> Result<(), Failure> {
-    if !args.command.is_empty() && args.json == Some(Target::Stdout) {
+    if !args.command.is_empty() && args.outputs.json == Some(Target::Stdout) {
         return Err(Failure::Usage("--json - and a command would both write to standard output: give a file".into()));
     }
-    let mut out = Printer::new(args.json.as_ref());
+    if args.command.is_empty() && args.duration.as_secs_f64() > MOST_READINGS * args.interval.as_secs_f64() {
+        return Err(Failure::Usage("--duration and --interval ask for more than a million readings: use a longer --interval".into()));
+    }
+    let mut out = args.outputs.open()?;
+    if let Some(path) = &args.svg {
+        check_writable(path)?;
+    }
     let facts = Facts::detect();
     let topology = facts.topology.as_ref().map_err(|reason| Failure::run(reason.clone()))?;
     let live = !args.quiet && std::io::stderr().is_terminal();
     let history = record::watch(topology, args.interval, args.duration, &args.command, live)?;
     show::print(&mut out, &history);
-    if let Some(target) = &args.json {
-        target.write(&show::document(&facts, &history))?;
-    }
     if let Some(path) = &args.svg {
         support::json::write_whole(path, strip::svg(&history).as_bytes())?;
     }
-    if let Some(path) = &args.report {
-        show::page(&facts, &history).write(path)?;
-    }
-    match history.exit_code {
-        None | Some(0) => Ok(()),
-        Some(code) => Err(Failure::run(format!("the command ended with status {code}"))),
+    args.outputs.write(|| show::document(&facts, &history), || Ok(show::page(&facts, &history)))?;
+    match (history.ending, history.exit) {
+        // What was seen until then is all there is to tell; without a command this is the usual end.
+        (Ending::Interrupted, _) if args.command.is_empty() => Ok(()),
+        (Ending::Interrupted, _) => Err(Failure::Interrupted),
+        (_, Some(status)) if !status.success() => Err(Failure::run(format!("the command ended with {status}"))),
+        _ => Ok(()),
     }
 }

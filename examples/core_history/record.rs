@@ -1,7 +1,7 @@
 //! Watching.
 
 use std::ffi::OsString;
-use std::process::{Child, Command};
+use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
 use qos::{Activity, Calibration, CpuLoad, ProcessUsage, Resolution, ThreadPlace, Topology};
@@ -15,8 +15,9 @@ pub(crate) struct History {
     pub(crate) interval: Duration,
     pub(crate) resolution: Resolution,
     pub(crate) command: Vec<String>,
-    /// The command's exit status; `None` without a command.
-    pub(crate) exit_code: Option<i32>,
+    pub(crate) ending: Ending,
+    /// The command's exit status; `None` without a command, and if it had to be killed.
+    pub(crate) exit: Option<ExitStatus>,
     /// End of each reading, in s since the start.
     pub(crate) times: Vec<f64>,
     /// By level, then cluster, then number.
@@ -25,6 +26,18 @@ pub(crate) struct History {
     pub(crate) migrations: Result<usize, String>,
     /// What the command used by level, or why that can't be had.
     pub(crate) usage: Result<ProcessUsage, String>,
+}
+
+/// Why the watching ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Ending {
+    /// Its time was over.
+    Duration,
+    /// The command has ended.
+    Command,
+    /// Somebody asked for it.
+    Interrupted,
 }
 
 /// One CPU's history.
@@ -49,6 +62,42 @@ impl Cpu {
 /// The command, which is ended with the watching.
 struct Watched(Child);
 
+/// How long the command may take to end after a signal.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// How often to look whether it has ended.
+const LOOK: Duration = Duration::from_millis(20);
+/// Seconds in which a load can be told: a tick.
+const SHORTEST: f64 = 0.01;
+
+impl Watched {
+    fn ended(&mut self) -> Result<Option<ExitStatus>, Failure> {
+        self.0.try_wait().map_err(|error| Failure::run(format!("waiting for the command: {error}")))
+    }
+
+    /// Ends the command.
+    fn end(mut self) -> Result<Option<ExitStatus>, Failure> {
+        // ^C at a terminal has reached it too, and a second signal could keep it from tidying up.
+        let status = self.ended_within(PATIENCE)?;
+        if status.is_some() {
+            return Ok(status);
+        }
+        #[cfg(unix)]
+        let _ = rustix::process::kill_process(rustix::process::Pid::from_child(&self.0), rustix::process::Signal::TERM);
+        self.ended_within(PATIENCE)
+    }
+
+    fn ended_within(&mut self, time: Duration) -> Result<Option<ExitStatus>, Failure> {
+        let start = Instant::now();
+        loop {
+            let status = self.ended()?;
+            if status.is_some() || start.elapsed() >= time {
+                return Ok(status);
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+}
+
 impl Drop for Watched {
     fn drop(&mut self) {
         // Nothing happens to a process that has ended and was waited for.
@@ -72,7 +121,8 @@ pub(crate) fn watch(
         interval,
         resolution: activity.resolution(),
         command: command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
-        exit_code: None,
+        ending: Ending::Duration,
+        exit: None,
         times: Vec::new(),
         cpus: Vec::new(),
         migrations: Err("no command was watched".into()),
@@ -80,24 +130,32 @@ pub(crate) fn watch(
     };
     let mut places: Vec<ThreadPlace> = Vec::new();
     let mut view = live.then(Live::new);
+    if let Some(Watched(child)) = &child {
+        history.add_places(child.id(), &mut places);
+    }
     for reading in 1u32.. {
-        interrupt::check()?;
-        std::thread::sleep((start + interval * reading).saturating_duration_since(Instant::now()));
-        calibration.observe(topology);
-        history.add(start.elapsed().as_secs_f64(), &activity.loads()?);
-        if let Some(Watched(child)) = &mut child {
-            history.add_command(child.id(), &mut places);
-            if let Some(status) = child.try_wait().map_err(|error| Failure::run(format!("waiting for the command: {error}")))? {
-                history.exit_code = Some(status.code().unwrap_or(-1));
-                break;
-            }
-        } else if start.elapsed() >= duration {
+        let end = child.is_none().then(|| start + duration);
+        let ending = history.wait(start + interval * reading, end, &mut child)?;
+        let seen = start.elapsed().as_secs_f64();
+        // What is left at the end may be too short to say anything.
+        if ending.is_none() || seen - history.times.last().copied().unwrap_or(0.0) >= SHORTEST || history.times.is_empty() {
+            calibration.observe(topology);
+            history.add(seen, &activity.loads()?);
+        }
+        if let Some(Watched(child)) = &child {
+            history.add_places(child.id(), &mut places);
+        }
+        if let Some(ending) = ending {
+            history.ending = ending;
             break;
         }
         if let Some(view) = &mut view {
             history.arrange(topology, &calibration);
             view.draw(&history);
         }
+    }
+    if let (None, Some(child)) = (history.exit, child) {
+        history.exit = child.end()?;
     }
     history.arrange(topology, &calibration);
     Ok(history)
@@ -128,7 +186,31 @@ impl History {
         }
     }
 
-    fn add_command(&mut self, pid: u32, places: &mut Vec<ThreadPlace>) {
+    /// Waits for the next reading, or for the end of the watching, which it returns.
+    fn wait(&mut self, due: Instant, end: Option<Instant>, child: &mut Option<Watched>) -> Result<Option<Ending>, Failure> {
+        loop {
+            if interrupt::requested() {
+                return Ok(Some(Ending::Interrupted));
+            }
+            if let Some(child) = child {
+                self.add_usage(child.0.id());
+                self.exit = child.ended()?;
+                if self.exit.is_some() {
+                    return Ok(Some(Ending::Command));
+                }
+            }
+            let now = Instant::now();
+            if end.is_some_and(|end| now >= end) {
+                return Ok(Some(Ending::Duration));
+            }
+            if now >= due {
+                return Ok(None);
+            }
+            std::thread::sleep((end.unwrap_or(due).min(due) - now).min(LOOK));
+        }
+    }
+
+    fn add_places(&mut self, pid: u32, places: &mut Vec<ThreadPlace>) {
         match qos::thread_places(pid) {
             Ok(now) => {
                 let moved = qos::migrations(places, &now);
@@ -139,6 +221,9 @@ impl History {
             // The command has ended.
             Err(_) => {}
         }
+    }
+
+    fn add_usage(&mut self, pid: u32) {
         match ProcessUsage::of(pid) {
             Ok(usage) => self.usage = Ok(usage),
             Err(error) if self.usage.is_err() => self.usage = Err(support::cli::chain(&error)),
@@ -167,7 +252,8 @@ pub(crate) mod tests {
             interval: Duration::from_millis(100),
             resolution: Resolution::IdleTimes,
             command: vec!["true".into()],
-            exit_code: Some(0),
+            ending: Ending::Command,
+            exit: Some(ExitStatus::default()),
             times: vec![0.1, 0.2, 0.3],
             cpus: vec![
                 Cpu { cpu: 1, level: None, cluster: None, busy: busy(&[1.0, 0.5, 0.0]) },

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use console::Term;
 use qos::Resolution;
 use serde_json::{Value, json};
 use support::json::number;
@@ -10,21 +11,20 @@ use support::page::Page;
 use support::print::Printer;
 use support::units;
 
-use crate::record::{Cpu, History};
+use crate::record::{Cpu, Ending, History};
 use crate::strip;
 
-/// Readings shown beside each other.
-const COLUMNS: usize = 60;
 const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /// A view on standard error that is drawn over again.
 pub(crate) struct Live {
+    terminal: Term,
     lines: usize,
 }
 
 impl Live {
     pub(crate) fn new() -> Self {
-        Live { lines: 0 }
+        Live { terminal: Term::stderr(), lines: 0 }
     }
 
     pub(crate) fn draw(&mut self, history: &History) {
@@ -32,24 +32,42 @@ impl Live {
         if self.lines > 0 {
             text.push_str(&format!("\x1b[{}A", self.lines));
         }
-        for cpu in &history.cpus {
-            text.push_str(&format!("\x1b[2K{}\n", line(cpu)));
+        let (height, width) = self.terminal.size();
+        let lines = view(history, usize::from(height), usize::from(width));
+        for line in &lines {
+            text.push_str(&format!("\x1b[2K{line}\n"));
         }
-        self.lines = history.cpus.len();
+        // What a taller view has left below.
+        text.push_str("\x1b[J");
+        self.lines = lines.len();
         // A closed terminal is no reason to stop watching.
         let _ = std::io::stderr().lock().write_all(text.as_bytes());
     }
 }
 
-/// The last readings of a CPU as blocks.
-fn line(cpu: &Cpu) -> String {
-    let blocks: String = cpu.busy[cpu.busy.len().saturating_sub(COLUMNS)..]
+/// A line for each CPU that a terminal of this size has room for; longer or more lines could not be drawn over.
+fn view(history: &History, height: usize, width: usize) -> Vec<String> {
+    let room = height.saturating_sub(1).max(1);
+    let mut lines: Vec<String> = history.cpus.iter().map(|cpu| line(cpu, width)).collect();
+    if lines.len() > room {
+        lines.truncate(room - 1);
+        let more = format!("and {} more CPUs", history.cpus.len() - lines.len());
+        lines.push(more.chars().take(width.saturating_sub(1)).collect());
+    }
+    lines
+}
+
+/// The last readings of a CPU as blocks, on a line shorter than `width`.
+fn line(cpu: &Cpu, width: usize) -> String {
+    let level = cpu.level.as_ref().map_or("", |(_, name)| name.as_str());
+    let now = cpu.busy.last().copied().flatten().map_or_else(|| "off".into(), units::percent);
+    let label: String = format!("CPU {:<3} {level:<12} {now:>5} ", cpu.cpu).chars().take(width.saturating_sub(1)).collect();
+    let columns = width.saturating_sub(1 + label.chars().count());
+    let blocks: String = cpu.busy[cpu.busy.len().saturating_sub(columns)..]
         .iter()
         .map(|busy| busy.map_or('×', |busy| BLOCKS[(busy * 8.0).round() as usize % BLOCKS.len()]))
         .collect();
-    let level = cpu.level.as_ref().map_or("", |(_, name)| name.as_str());
-    let now = cpu.busy.last().copied().flatten().map_or_else(|| "off".into(), units::percent);
-    format!("CPU {:<3} {level:<12} {now:>5} {blocks}", cpu.cpu)
+    label + &blocks
 }
 
 fn resolution(history: &History) -> &'static str {
@@ -87,6 +105,9 @@ fn notes(history: &History) -> Vec<String> {
         units::duration(history.interval),
         resolution(history)
     )];
+    if history.ending == Ending::Interrupted {
+        notes.push("The watching was interrupted.".into());
+    }
     if let Ok(count) = &history.migrations {
         notes.push(format!("The command's threads were seen on another CPU than at the reading before {count} times (a lower bound)."));
     }
@@ -135,7 +156,9 @@ pub(crate) fn document(facts: &Facts, history: &History) -> Value {
         ("migrations_reason", json!(history.migrations.as_ref().err())),
         ("usage", json!(history.usage.as_ref().ok())),
         ("usage_reason", json!(history.usage.as_ref().err())),
-        ("exit_code", json!(history.exit_code)),
+        ("ending", json!(history.ending)),
+        ("exit_code", json!(history.exit.and_then(|status| status.code()))),
+        ("exit_text", json!(history.exit.map(|status| status.to_string()))),
     ];
     support::json::document("gannet/core_history/1", facts.json(), settings, results)
 }
@@ -145,8 +168,7 @@ pub(crate) fn page(facts: &Facts, history: &History) -> Page {
     page.lead(&notes(history));
     page.figure(&strip::svg(history).replace(" xmlns=\"http://www.w3.org/2000/svg\"", ""), "A row for each CPU, the darker the busier.");
     page.table(&HEAD, &rows(history));
-    page.heading("Machine");
-    page.table(&["", ""], &facts.lines().into_iter().map(|(label, value)| vec![label, value]).collect::<Vec<_>>());
+    facts.put_on(&mut page);
     page
 }
 
@@ -165,7 +187,8 @@ mod tests {
         assert_eq!((&value["migrations"], &value["migrations_reason"]), (&json!(2), &Value::Null));
         assert!(value["usage"].is_null() && value["usage_reason"].is_string());
         assert_eq!(value["settings"]["interval_seconds"], 0.1);
-        for field in ["resolution", "resolution_text", "exit_code"] {
+        assert_eq!(value["ending"], "command");
+        for field in ["resolution", "resolution_text", "exit_code", "exit_text"] {
             assert!(!value[field].is_null(), "{field}");
         }
     }
@@ -173,9 +196,23 @@ mod tests {
     #[test]
     fn a_line_shows_the_last_readings() {
         let mut cpu = history().cpus.remove(0);
-        assert_eq!(line(&cpu), format!("CPU 1{}0 % █▄ ", " ".repeat(18)));
+        assert_eq!(line(&cpu, 80), format!("CPU 1{}0 % █▄ ", " ".repeat(18)));
         cpu.busy.push(None);
-        assert!(line(&cpu).contains("off") && line(&cpu).ends_with('×'));
+        assert!(line(&cpu, 80).contains("off") && line(&cpu, 80).ends_with('×'));
+    }
+
+    #[test]
+    fn the_view_fits_every_terminal() {
+        let mut history = history();
+        history.cpus[0].busy = (0..500).map(|n| Some(f64::from(n) / 500.0)).collect();
+        for (height, width) in [(24, 80), (2, 30), (1, 10), (0, 0), (50, 200)] {
+            let lines = view(&history, height, width);
+            assert!(lines.len() <= height.saturating_sub(1).max(1), "{height}");
+            assert!(lines.iter().all(|line| line.chars().count() < width.max(1)), "{width}: {lines:?}");
+        }
+        // The newest reading is always shown.
+        assert!(line(&history.cpus[0], 40).ends_with('█'));
+        assert_eq!(view(&history, 2, 80), ["and 2 more CPUs"]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The runs.
 
-use std::sync::{Arc, Barrier};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::Builder;
 
 use qos::{Applied, Meter, Observed, Probe, QosClass, Request, Topology, Workload};
@@ -76,34 +76,63 @@ pub(crate) fn series(
     Ok(series)
 }
 
+/// Where the threads of a run wait for each other, so that they start together, or not at all.
+struct Gate {
+    /// How many have yet to come; `None` once one of them could not be started.
+    missing: Mutex<Option<usize>>,
+    changed: Condvar,
+}
+
+impl Gate {
+    fn new(threads: usize) -> Self {
+        Gate { missing: Mutex::new(Some(threads)), changed: Condvar::new() }
+    }
+
+    /// Waits for the others. Says whether the run takes place.
+    fn pass(&self) -> bool {
+        let mut missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
+        *missing = missing.map(|count| count - 1);
+        self.changed.notify_all();
+        while missing.is_some_and(|count| count > 0) {
+            missing = self.changed.wait(missing).unwrap_or_else(PoisonError::into_inner);
+        }
+        missing.is_some()
+    }
+
+    /// Sends everybody home.
+    fn close(&self) {
+        *self.missing.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.changed.notify_all();
+    }
+}
+
 fn once(probe: &Probe, request: &Request, loops: u64, threads: usize, topology: &Topology) -> Result<(Run, Applied), Failure> {
-    let barrier = Arc::new(Barrier::new(threads));
+    let gate = Arc::new(Gate::new(threads));
     let mut handles = Vec::with_capacity(threads);
     for index in 0..threads {
-        let (probe, topology, at_start) = (probe.clone(), topology.clone(), Arc::clone(&barrier));
+        let (probe, topology, at_start) = (probe.clone(), topology.clone(), Arc::clone(&gate));
         let work = move || -> Result<_, qos::Error> {
             let _ = probe.run(loops.min(1 << 16));
-            at_start.wait();
+            if !at_start.pass() {
+                return Ok(None);
+            }
             let meter = Meter::start(&topology)?;
             let time = probe.time(loops);
-            Ok((time.as_secs_f64(), meter.stop()?))
+            Ok(Some((time.as_secs_f64(), meter.stop()?)))
         };
         match qos::spawn(Builder::new().name(format!("probe {index}")), request.clone(), work) {
             Ok(handle) => handles.push(handle),
             Err(error) => {
-                // Those already started wait for their number to be complete.
-                (index..threads).for_each(|_| {
-                    let barrier = Arc::clone(&barrier);
-                    std::thread::spawn(move || barrier.wait());
-                });
-                return Err(error.into());
+                gate.close();
+                return Err(Failure::from(error).context(&format!("thread {} of {threads}", index + 1)));
             }
         }
     }
     let mut run = Run { threads, seconds: Vec::new(), observed: Vec::new() };
     let mut last = None;
     for (handle, applied) in handles {
-        let (seconds, observed) = handle.join().map_err(|_| Failure::run("a run panicked"))??;
+        let outcome = handle.join().map_err(|_| Failure::run("a run panicked"))??;
+        let (seconds, observed) = outcome.ok_or_else(|| Failure::run("the run did not take place"))?;
         run.seconds.push(seconds);
         run.observed.push(observed);
         last = Some(applied);

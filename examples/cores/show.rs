@@ -1,6 +1,5 @@
 //! The results for people, as JSON, and as a page.
 
-use qos::Profile;
 use serde_json::{Value, json};
 use support::cli::Failure;
 use support::json::number;
@@ -17,9 +16,7 @@ use crate::measure::Series;
 const HEAD: [&str; 5] = ["threads", "total time", "slowest thread", "loops a second, all", "where they ran"];
 
 pub(crate) fn print(out: &mut Printer, facts: &Facts, settings: &Settings, results: &[Series]) {
-    for (label, value) in facts.lines() {
-        out.line(format!("{label:24} {value}"));
-    }
+    facts.print(out);
     for series in results {
         out.heading(&title(series));
         out.table(&HEAD, &rows(settings, series));
@@ -109,7 +106,7 @@ pub(crate) fn document(facts: &Facts, settings: &Settings, results: &[Series]) -
         .collect();
     let settings = json!({
         "qos": settings.classes,
-        "profile": if settings.profile == Profile::OneWay { "one-way" } else { "reversible" },
+        "profile": settings.profile,
         "workloads": settings.workloads,
         "threads": settings.threads,
         "repeats": settings.repeats,
@@ -132,16 +129,13 @@ pub(crate) fn page(facts: &Facts, settings: &Settings, results: &[Series]) -> Re
         }
         page.figure(&plot.svg()?, "Total time of all threads over their number: a line as long as each thread has a core of its own.");
     }
-    page.heading("Machine");
-    page.table(&["", ""], &facts.lines().into_iter().map(|(label, value)| vec![label, value]).collect::<Vec<_>>());
+    facts.put_on(&mut page);
     Ok(page)
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
-    use qos::{Probe, QosClass, Workload};
+    use qos::{Probe, Profile, QosClass, Workload};
     use support::progress::Progress;
 
     use super::*;
@@ -153,8 +147,6 @@ mod tests {
             workloads: vec![Workload::Integer],
             threads: vec![1, 3],
             classes: vec![QosClass::Utility],
-            loops: Some(2000),
-            time: Duration::ZERO,
             repeats: 2,
             profile: Profile::Reversible,
             confidence: 0.95,

@@ -8,15 +8,14 @@ mod ratio;
 mod show;
 
 use std::process::ExitCode;
-use std::time::Duration;
 
 use clap::Parser;
 use qos::{Probe, Profile, QosClass, Workload};
-use support::args::{confidence, count, seconds};
+use support::args::count;
 use support::cli::{self, Failure};
-use support::json::Target;
 use support::machine::Facts;
-use support::print::Printer;
+use support::outputs::Outputs;
+use support::probing::{ProbeArgs, unique};
 
 /// Run the same loop at every quality-of-service class, and say what each class did.
 #[derive(Debug, Parser)]
@@ -31,27 +30,13 @@ struct Args {
     /// Kind of work: integer, floating-point, simd or memory
     #[arg(long, value_name = "KIND", default_value = "floating-point")]
     workload: Workload,
-    /// Loops of each run [default: as many as take --seconds at the default class]
-    #[arg(long, value_name = "N", conflicts_with = "seconds")]
-    loops: Option<u64>,
-    /// About how long a run takes at the default class
-    #[arg(long, value_name = "S", default_value = "0.5", value_parser = seconds)]
-    seconds: f64,
     /// Busy threads of the default class that compete for the CPUs meanwhile
     #[arg(long, value_name = "N", default_value = "0", value_parser = at_most_1024)]
     against: usize,
-    /// Linux: also use what only a privileged thread can undo (`SCHED_IDLE`, nice 5)
-    #[arg(long)]
-    one_way: bool,
-    /// Level of the intervals
-    #[arg(long, value_name = "LEVEL", default_value = "0.95", value_parser = confidence)]
-    confidence: f64,
-    /// Write the result as JSON (`-` for standard output)
-    #[arg(long, value_name = "FILE")]
-    json: Option<Target>,
-    /// Write a page with the table and a plot
-    #[arg(long, value_name = "FILE.html")]
-    report: Option<std::path::PathBuf>,
+    #[command(flatten)]
+    probing: ProbeArgs,
+    #[command(flatten)]
+    outputs: Outputs,
 }
 
 fn at_most_1024(text: &str) -> Result<usize, String> {
@@ -74,38 +59,22 @@ fn main() -> ExitCode {
 }
 
 fn run(args: Args) -> Result<(), Failure> {
-    let mut out = Printer::new(args.json.as_ref());
+    let mut out = args.outputs.open()?;
     let facts = Facts::detect();
     let topology = facts.topology.as_ref().map_err(|reason| Failure::run(reason.clone()))?;
     let probe = Probe::new(args.workload);
-    // From the default class to the others, each once.
-    let mut classes = vec![QosClass::Default];
-    let all = QosClass::ALL.to_vec();
-    for class in if args.classes.is_empty() { all } else { args.classes } {
-        if !classes.contains(&class) {
-            classes.push(class);
-        }
-    }
+    let classes = if args.classes.is_empty() { QosClass::ALL.to_vec() } else { args.classes };
     let settings = Settings {
-        classes,
+        // From the default class to the others.
+        classes: unique([QosClass::Default].into_iter().chain(classes)),
         repeats: args.repeats,
         workload: args.workload,
-        loops: match args.loops {
-            Some(0) => return Err(Failure::Usage("--loops must be at least 1".into())),
-            Some(loops) => loops,
-            None => probe.loops_for(Duration::from_secs_f64(args.seconds)),
-        },
+        loops: args.probing.loops(&probe),
         against: args.against,
-        profile: if args.one_way { Profile::OneWay } else { Profile::Reversible },
-        confidence: args.confidence,
+        profile: args.probing.profile(),
+        confidence: args.probing.confidence,
     };
     let results = measure::all(&settings, &probe, topology)?;
     show::print(&mut out, &facts, &settings, &results);
-    if let Some(target) = &args.json {
-        target.write(&show::document(&facts, &settings, &results))?;
-    }
-    if let Some(path) = &args.report {
-        show::page(&facts, &settings, &results)?.write(path)?;
-    }
-    Ok(())
+    args.outputs.write(|| show::document(&facts, &settings, &results), || show::page(&facts, &settings, &results))
 }

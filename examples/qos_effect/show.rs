@@ -1,6 +1,5 @@
 //! The results for people, as JSON, and as a page.
 
-use qos::Profile;
 use serde_json::{Value, json};
 use support::cli::Failure;
 use support::json::number;
@@ -17,9 +16,7 @@ use crate::ratio::{self, Ratio};
 const HEAD: [&str; 7] = ["class", "median", "spread", "ratio to default", "interval", "where it ran", "verdict"];
 
 pub(crate) fn print(out: &mut Printer, facts: &Facts, settings: &Settings, results: &[ClassResult]) {
-    for (label, value) in facts.lines() {
-        out.line(format!("{label:24} {value}"));
-    }
+    facts.print(out);
     out.heading(&title(settings));
     out.table(&HEAD, &rows(settings, results));
     for sentence in sentences(settings, results) {
@@ -122,6 +119,7 @@ pub(crate) fn document(facts: &Facts, settings: &Settings, results: &[ClassResul
                 "ratio_interval": found.and_then(|found| found.interval).map(|i| [i.lower, i.upper]),
                 "levels": last.map(levels),
                 "source": last.map(|run| run.observed.source),
+                "waiting_seconds": last.and_then(|run| run.observed.waiting).map(|waiting| waiting.as_secs_f64()),
                 "verdict": result.verdict(),
                 "verdict_text": result.verdict().map(|verdict| verdict.to_string()),
                 "verdicts": result.runs.iter().map(|run| run.verdict).collect::<Vec<_>>(),
@@ -130,7 +128,7 @@ pub(crate) fn document(facts: &Facts, settings: &Settings, results: &[ClassResul
         .collect();
     let settings = json!({
         "qos": settings.classes,
-        "profile": if settings.profile == Profile::OneWay { "one-way" } else { "reversible" },
+        "profile": settings.profile,
         "workload": settings.workload,
         "loops": settings.loops,
         "repeats": settings.repeats,
@@ -168,14 +166,13 @@ pub(crate) fn page(facts: &Facts, settings: &Settings, results: &[ClassResult]) 
         plot = plot.with(Series::new(result.class.name(), index, Shape::Points(points)));
     }
     page.figure(&plot.svg()?, "The time of every run, in the order made: a slope is a machine that got slower or faster.");
-    page.heading("Machine");
-    page.table(&["", ""], &facts.lines().into_iter().map(|(label, value)| vec![label, value]).collect::<Vec<_>>());
+    facts.put_on(&mut page);
     Ok(page)
 }
 
 #[cfg(test)]
 mod tests {
-    use qos::{Probe, QosClass, Workload};
+    use qos::{Probe, Profile, QosClass, Workload};
 
     use super::*;
 
@@ -205,6 +202,7 @@ mod tests {
             "ratio_interval",
             "levels",
             "source",
+            "waiting_seconds",
             "verdict",
             "verdict_text",
         ] {

@@ -3,6 +3,8 @@
 use qos::{Machine, Topology};
 use serde_json::{Value, json};
 
+use crate::page::Page;
+use crate::print::Printer;
 use crate::units;
 
 /// The machine and its cores, as far as the system tells.
@@ -45,6 +47,19 @@ impl Facts {
             };
         }
         value
+    }
+
+    /// Prints it for people.
+    pub fn print(&self, out: &mut Printer) {
+        for (label, value) in self.lines() {
+            out.line(format!("{label:24} {value}"));
+        }
+    }
+
+    /// Puts it onto a page, under a heading.
+    pub fn put_on(&self, page: &mut Page) {
+        page.heading("Machine");
+        page.facts(&self.lines());
     }
 
     /// The same for people: a label and a value a line.

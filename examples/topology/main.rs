@@ -6,7 +6,7 @@ use clap::Parser;
 use qos::{CacheKind, CoreLevel, Limit, Topology};
 use serde_json::{Value, json};
 use support::cli::{self, Failure};
-use support::json::Target;
+use support::json::{Target, check_writable};
 use support::machine::Facts;
 use support::print::Printer;
 use support::units;
@@ -25,11 +25,12 @@ fn main() -> ExitCode {
 }
 
 fn run(args: Args) -> Result<(), Failure> {
+    if let Some(Target::File(path)) = &args.json {
+        check_writable(path)?;
+    }
     let mut out = Printer::new(args.json.as_ref());
     let facts = Facts::detect();
-    for (label, value) in facts.lines() {
-        out.line(format!("{label:24} {value}"));
-    }
+    facts.print(&mut out);
     let topology = facts.topology.as_ref().map_err(|reason| Failure::run(reason.clone()))?;
     out.heading("Core levels, fastest first");
     let head = ["level", "name", "cores", "CPUs", "which", "capacity", "max. clock", "L1i", "L1d", "L2", "CPUs per L2", "L3"];

@@ -18,7 +18,7 @@ impl Counters {
     /// Reads the counters of any thread of this process, or of another process of the same user. A running thread is
     /// counted up to its last switch.
     ///
-    /// Apple gives the counters per core level (macOS 13 and later), Linux CPU and waiting time.
+    /// Apple gives the counters per core level (macOS 13 and later), Linux CPU and waiting time and switches.
     ///
     /// # Errors
     /// When there is no such thread, or it belongs to another user.
@@ -45,11 +45,10 @@ fn read(pid: u32, thread: u64) -> Result<Counters, Error> {
 fn read(pid: u32, thread: u64) -> Result<Counters, Error> {
     let path = std::path::PathBuf::from(format!("/proc/{pid}/task/{thread}/schedstat"));
     let text = std::fs::read_to_string(&path).map_err(|source| Error::Read { path: path.clone(), source })?;
-    let numbers: Vec<u64> = text.split_whitespace().filter_map(|number| number.parse().ok()).collect();
-    match numbers[..] {
-        [cpu_ns, waiting_ns, _] => Ok(Counters { cpu_ns, waiting_ns: Some(waiting_ns), ..Counters::default() }),
-        _ => Err(Error::Unexpected { what: path.display().to_string(), found: text }),
-    }
+    let Some(seen) = super::schedstat::SchedStat::parse(text.as_bytes()) else {
+        return Err(Error::Unexpected { what: path.display().to_string(), found: text });
+    };
+    Ok(Counters { cpu_ns: seen.running_ns, waiting_ns: Some(seen.waiting_ns), switches: Some(seen.switches), ..Counters::default() })
 }
 
 #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]

@@ -1,6 +1,8 @@
 mod backend;
 mod elsewhere;
 mod observed;
+#[cfg(target_os = "linux")]
+mod schedstat;
 mod verdict;
 
 use std::marker::PhantomData;
@@ -40,7 +42,7 @@ impl<'a> Meter<'a> {
     /// Starts measuring the current thread.
     ///
     /// - Apple: the kernel's counters per core level (macOS 13 and later).
-    /// - Linux, cores of one kind: the thread's clock, a few microseconds.
+    /// - Linux, cores of one kind: the thread's clock and `schedstat`.
     /// - Linux, several kinds: perf events per kind where allowed, else a helper thread that looks 1000 times a second
     ///   which CPU the thread is on, and states its error.
     ///

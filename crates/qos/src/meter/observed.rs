@@ -13,10 +13,8 @@ pub struct Counters {
     pub cpu_ns: u64,
     /// Time the thread was ready and had no CPU, in ns; `None` where the system doesn't count it.
     pub waiting_ns: Option<u64>,
-    /// Times the thread gave up the CPU; `None` where not counted.
-    pub voluntary_switches: Option<u64>,
-    /// Times it was taken from the thread; `None` where not counted.
-    pub involuntary_switches: Option<u64>,
+    /// Times the thread was put onto a CPU; `None` where not counted.
+    pub switches: Option<u64>,
     /// By core level, fastest first; empty where nothing is known.
     pub levels: Vec<LevelCounters>,
     /// Looks at the thread, if it is sampled.
@@ -67,10 +65,9 @@ pub struct Observed {
     /// Time it was ready and had no CPU; `None` where the system doesn't count it.
     #[cfg_attr(feature = "serde", serde(serialize_with = "crate::seconds::maybe"))]
     pub waiting: Option<Duration>,
-    /// Times it gave up the CPU; `None` where not counted.
-    pub voluntary_switches: Option<u64>,
-    /// Times the CPU was taken from it; `None` where not counted.
-    pub involuntary_switches: Option<u64>,
+    /// Times it was put onto a CPU: after it had waited for something, and after other work had taken the CPU from it;
+    /// `None` where not counted.
+    pub switches: Option<u64>,
     /// One for each core level of the topology, fastest first; empty if `source` says that nothing is known.
     pub levels: Vec<ObservedLevel>,
     /// Where the levels' times come from.
@@ -150,8 +147,7 @@ impl Observed {
             wall,
             cpu_time: Duration::from_nanos(after.cpu_ns.saturating_sub(before.cpu_ns)),
             waiting: difference(before.waiting_ns, after.waiting_ns).map(Duration::from_nanos),
-            voluntary_switches: difference(before.voluntary_switches, after.voluntary_switches),
-            involuntary_switches: difference(before.involuntary_switches, after.involuntary_switches),
+            switches: difference(before.switches, after.switches),
             levels: levels.collect(),
             source,
         }

@@ -18,7 +18,8 @@ pub enum Workload {
     FloatingPoint,
     /// A multiplication and an addition on 16 numbers of single precision.
     Simd,
-    /// A load that depends on the one before, at a random place of 64 MiB.
+    /// A load that depends on the one before, at a random place of 96 KiB: within the core's own caches, mostly the
+    /// second-level one. Main memory and the caches before it are shared, and are not measured.
     Memory,
 }
 
@@ -76,13 +77,13 @@ pub struct Probe {
 pub struct Timing {
     /// Loops of each run.
     pub loops: u64,
-    /// The time of each run, in the order they were made. Never empty.
+    /// The time of each run, in the order they were made.
     #[cfg_attr(feature = "serde", serde(serialize_with = "crate::seconds::many"))]
     pub times: Vec<Duration>,
 }
 
 impl Probe {
-    /// Prepares a kind of work; memory gets 64 MiB.
+    /// Prepares a kind of work; memory gets 96 KiB.
     #[must_use]
     pub fn new(workload: Workload) -> Self {
         let cycle = if workload == Workload::Memory { work::cycle() } else { Vec::new() };
@@ -140,7 +141,13 @@ impl Probe {
 }
 
 impl Timing {
-    /// The median time.
+    /// Timings made elsewhere: the loops of each run, and their times.
+    #[must_use]
+    pub const fn new(loops: u64, times: Vec<Duration>) -> Self {
+        Timing { loops, times }
+    }
+
+    /// The median time; zero without runs.
     #[must_use]
     pub fn median(&self) -> Duration {
         let mut sorted = self.times.clone();

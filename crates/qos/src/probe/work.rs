@@ -1,7 +1,12 @@
 //! The loops themselves. Each is a function of its own, so that its body can be found in the machine code.
 
-/// Places in the memory probe's cycle: 64 MiB at one per cache line of 64 bytes.
-const PLACES: usize = 1 << 20;
+/// Places in the memory probe's cycle: 96 KiB at one per cache line of 64 bytes.
+///
+/// The loads must stay within the core, or what other cores and other programs do would show. 96 KiB is well off the sizes
+/// of first-level data caches (32 to 64 KiB, 128 KiB on Apple's performance cores) and second-level caches (256 KiB and
+/// more): a cycle about as large as a cache depends on every line that somebody else brings in. `docs/measuring.md` has the
+/// measurements. Its 24 pages of 4 KiB fit first-level address translation.
+const PLACES: usize = 96 << 4;
 /// `u32` in a cache line.
 const LINE: usize = 16;
 

@@ -1,7 +1,6 @@
 #![expect(unsafe_code, reason = "system calls of Linux")]
 
 use std::io;
-use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
@@ -123,25 +122,24 @@ pub(crate) fn has_cap_sys_nice() -> bool {
     answer == 0 && data[0] & (1 << CAP_SYS_NICE) != 0
 }
 
+/// Whether the kernel lets the calling thread give real-time I/O priority: certainly, or perhaps not.
+///
+/// It looks for that right (`CAP_SYS_NICE`, or `CAP_SYS_ADMIN`, in the initial user namespace) before it looks for the
+/// process, so a process that cannot exist, of a number beyond the kernel's highest (2^22), tells without any change.
+pub(crate) fn may_give_realtime_io() -> bool {
+    const NO_PROCESS: libc::c_int = libc::c_int::MAX;
+    const REALTIME: libc::c_int = 1 << 13;
+    // SAFETY: takes plain numbers.
+    let answer = unsafe { libc::syscall(libc::SYS_ioprio_set, IOPRIO_WHO_PROCESS, NO_PROCESS, REALTIME) };
+    answer == -1 && io::Error::last_os_error().raw_os_error() == Some(libc::ESRCH)
+}
+
 /// CPU time of the calling thread in ns.
 pub(crate) fn thread_cpu_ns() -> Result<u64, Error> {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: fills the struct it is given.
     let answer = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
     if answer == 0 { Ok(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64) } else { Err(Error::last_os("read the thread's clock")) }
-}
-
-/// How often the calling thread gave up the CPU, and how often it was taken away.
-pub(crate) fn thread_switches() -> Result<(u64, u64), Error> {
-    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: fills the struct it is given.
-    let answer = unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) };
-    if answer != 0 {
-        return Err(Error::last_os("read the thread's usage"));
-    }
-    // SAFETY: all zero is valid for this struct of numbers, and the call has filled it.
-    let usage = unsafe { usage.assume_init() };
-    Ok((usage.ru_nvcsw as u64, usage.ru_nivcsw as u64))
 }
 
 /// The id of the calling thread.

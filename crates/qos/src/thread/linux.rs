@@ -1,6 +1,7 @@
 //! Linux: `sched_setattr`, `ioprio_set` and `sched_setaffinity` on the calling thread.
 
 use std::fs;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use super::linux_plan::{Plan, Rights};
@@ -11,6 +12,12 @@ use crate::{Applied, Attribute, CpuSet, Effective, Error, IoPriority, LinuxThrea
 const RESET_ON_FORK: u64 = 0x01;
 const UTIL_CLAMP_MIN: u64 = 0x20;
 const UTIL_CLAMP_MAX: u64 = 0x40;
+/// `SCHED_CAPACITY_SCALE`: no clamp.
+const MOST_UTILIZATION: u32 = 1024;
+
+/// The kernel's default slice in ns as last seen; 0 before. Reading a thread's slice does not tell the default from a
+/// chosen one of that length.
+static DEFAULT_SLICE: AtomicU64 = AtomicU64::new(0);
 
 /// What to put back.
 #[derive(Debug, Clone)]
@@ -28,9 +35,8 @@ pub(crate) fn apply(request: &Request, undo: bool) -> Result<(Applied, Saved), E
     let plan = Plan::new(request, &before);
     if undo {
         // The rights are only looked up when they matter.
-        let none = Rights { sys_nice: false, limit_nice: 0, limit_realtime: 0 };
-        if plan.irreversible(&before, none).is_some() {
-            if let Some((attribute, reason)) = plan.irreversible(&before, rights()) {
+        if plan.irreversible(&before, Rights::NONE).is_some() {
+            if let Some((attribute, reason)) = plan.irreversible(&before, rights(&before)) {
                 return Err(Error::Irreversible { class: request.class, attribute, reason });
             }
         }
@@ -42,7 +48,11 @@ pub(crate) fn apply(request: &Request, undo: bool) -> Result<(Applied, Saved), E
         let _ = restore(&saved);
         return Err(error);
     }
-    let after = describe(&sys::sched_getattr()?, sys::ioprio_get()?, sys::affinity()?);
+    let now = sys::sched_getattr()?;
+    if plan.slice.is_none() && plan.policy != Policy::Idle {
+        DEFAULT_SLICE.store(now.runtime, Ordering::Relaxed);
+    }
+    let after = describe(&now, sys::ioprio_get()?, sys::affinity()?);
     let steps = steps(request, &before, &after);
     let applied = Applied { request: request.clone(), before: Effective::Linux(before), after: Effective::Linux(after), steps };
     Ok((applied, saved))
@@ -93,7 +103,7 @@ fn carry_out(plan: &Plan, before: &SchedAttr, io_priority: u32, cpus: Option<&Cp
     Ok(())
 }
 
-/// What to set, in this order, to reach a plan.
+/// What to set, in this order, to reach a plan; nothing if all is so already.
 fn attributes(plan: &Plan, before: &SchedAttr) -> Vec<SchedAttr> {
     let mut attr = SchedAttr {
         policy: plan.policy.to_raw(),
@@ -102,12 +112,18 @@ fn attributes(plan: &Plan, before: &SchedAttr) -> Vec<SchedAttr> {
         runtime: plan.slice.map_or(0, |slice| slice.as_nanos() as u64),
         ..SchedAttr::default()
     };
+    let usual_slice = before.runtime == DEFAULT_SLICE.load(Ordering::Relaxed);
+    let same_slice = plan.slice.map_or(usual_slice, |slice| u128::from(before.runtime) == slice.as_nanos());
+    let mut same = same_slice && (before.policy, before.nice) == (attr.policy, attr.nice);
     if has_clamps(before) {
+        same &= before.util_max == plan.utilization_max.unwrap_or(MOST_UTILIZATION);
         attr.flags |= UTIL_CLAMP_MAX;
         // All ones resets the clamp to the system's default.
         attr.util_max = plan.utilization_max.unwrap_or(u32::MAX);
     }
-    if plan.policy == Policy::Idle && Policy::from_raw(before.policy) != Policy::Idle {
+    if same {
+        Vec::new()
+    } else if plan.policy == Policy::Idle && Policy::from_raw(before.policy) != Policy::Idle && !usual_slice {
         // The kernel takes no slice together with SCHED_IDLE: a chosen one has to go before.
         vec![SchedAttr { policy: Policy::Other.to_raw(), ..attr }, attr]
     } else {
@@ -116,16 +132,20 @@ fn attributes(plan: &Plan, before: &SchedAttr) -> Vec<SchedAttr> {
 }
 
 fn restore_attributes(saved: &SchedAttr) -> Result<(), Error> {
+    let now = sys::sched_getattr()?;
+    if now == *saved {
+        return Ok(());
+    }
     let mut attr = SchedAttr { flags: saved.flags & RESET_ON_FORK, ..*saved };
     if has_clamps(saved) {
         attr.flags |= UTIL_CLAMP_MIN | UTIL_CLAMP_MAX;
         attr.util_min = if saved.util_min == 0 { u32::MAX } else { saved.util_min };
-        attr.util_max = if saved.util_max == 1024 { u32::MAX } else { saved.util_max };
+        attr.util_max = if saved.util_max == MOST_UTILIZATION { u32::MAX } else { saved.util_max };
     }
     match Policy::from_raw(saved.policy) {
         Policy::Idle => {
             // The kernel takes no slice together with SCHED_IDLE, but keeps the one from before.
-            if sys::sched_getattr()?.policy != saved.policy {
+            if now.policy != saved.policy {
                 set_slice(&SchedAttr { policy: Policy::Batch.to_raw(), ..attr })?;
             }
             attr.runtime = 0;
@@ -138,10 +158,17 @@ fn restore_attributes(saved: &SchedAttr) -> Result<(), Error> {
 
 /// Sets attributes of a fair policy so that the slice reads as in `attr`.
 fn set_slice(attr: &SchedAttr) -> Result<(), Error> {
-    // Reading does not tell a default slice from a chosen one of that length. Try the default first (it follows the
-    // system's setting), and choose only if that is not what was there.
-    sys::sched_setattr(&SchedAttr { runtime: 0, ..*attr })?;
-    if sys::sched_getattr()?.runtime == attr.runtime { Ok(()) } else { sys::sched_setattr(attr) }
+    let default = DEFAULT_SLICE.load(Ordering::Relaxed);
+    if default == 0 || attr.runtime == default {
+        // Not to choose what was not chosen: the default follows the system's setting.
+        sys::sched_setattr(&SchedAttr { runtime: 0, ..*attr })?;
+        let now = sys::sched_getattr()?.runtime;
+        DEFAULT_SLICE.store(now, Ordering::Relaxed);
+        if now == attr.runtime {
+            return Ok(());
+        }
+    }
+    sys::sched_setattr(attr)
 }
 
 fn restore_io_priority(saved: u32) -> Result<(), Error> {
@@ -149,8 +176,9 @@ fn restore_io_priority(saved: u32) -> Result<(), Error> {
         return Ok(());
     }
     // Some kernels report the priority that follows from nice where none is set: try none first.
-    sys::ioprio_set(IoPriority::None.to_raw())?;
-    if sys::ioprio_get()? == saved { Ok(()) } else { sys::ioprio_set(saved) }
+    let none = IoPriority::None.to_raw();
+    sys::ioprio_set(none)?;
+    if saved == none || sys::ioprio_get()? == saved { Ok(()) } else { sys::ioprio_set(saved) }
 }
 
 /// Whether the kernel has utilization clamps: without, it leaves both zero, and an upper bound of zero is no default.
@@ -171,10 +199,16 @@ fn describe(attr: &SchedAttr, io_priority: u32, cpus: CpuSet) -> LinuxThread {
     }
 }
 
-fn rights() -> Rights {
-    // `capable()` looks in the initial user namespace, `capget` in the thread's own.
-    let initial = || fs::read_to_string("/proc/thread-self/uid_map").is_ok_and(|map| map.split_whitespace().eq(["0", "0", "4294967295"]));
-    Rights { sys_nice: sys::has_cap_sys_nice() && initial(), limit_nice: sys::limit_nice(), limit_realtime: sys::limit_realtime() }
+fn rights(before: &LinuxThread) -> Rights {
+    // The scheduler looks for the capability in the initial user namespace, `capget` in the thread's own. Whoever has a
+    // right in the initial one is in it; otherwise the namespace's own map tells, which takes 20 times as long to read.
+    let whole = |map: String| map.split_whitespace().eq(["0", "0", "4294967295"]);
+    let initial = || sys::may_give_realtime_io() || fs::read_to_string("/proc/thread-self/uid_map").is_ok_and(whole);
+    if sys::has_cap_sys_nice() && initial() {
+        return Rights { sys_nice: true, ..Rights::NONE };
+    }
+    let limit_realtime = if before.realtime_priority > 0 { sys::limit_realtime() } else { 0 };
+    Rights { sys_nice: false, limit_nice: sys::limit_nice(), limit_realtime }
 }
 
 fn steps(request: &Request, before: &LinuxThread, after: &LinuxThread) -> Vec<Step> {

@@ -27,6 +27,11 @@ pub(crate) struct Rights {
     pub(crate) limit_realtime: u64,
 }
 
+impl Rights {
+    /// No right and no allowance.
+    pub(crate) const NONE: Rights = Rights { sys_nice: false, limit_nice: 0, limit_realtime: 0 };
+}
+
 /// A fifth of the biggest core: the frequency governor and the core choice see no more of a background thread.
 const BACKGROUND_UTILIZATION: u32 = 205;
 
@@ -105,7 +110,7 @@ mod tests {
         }
     }
 
-    const NOBODY: Rights = Rights { sys_nice: false, limit_nice: 0, limit_realtime: 0 };
+    const NOBODY: Rights = Rights::NONE;
 
     fn refused(request: Request, before: &LinuxThread, rights: Rights) -> Option<Attribute> {
         Plan::new(&request, before).irreversible(before, rights).map(|(attribute, _)| attribute)

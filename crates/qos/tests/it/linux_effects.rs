@@ -54,3 +54,42 @@ fn shares_of_a_contended_cpu_are_as_theory_says() {
         assert!(!one_level || verdict == Verdict::NoDistinction, "{verdict}");
     }
 }
+
+/// The share of the time ready to run that each of so many threads waited for a CPU, and their times.
+fn waiting(threads: usize, loops: u64) -> Vec<(f64, f64)> {
+    let topology = Topology::detect().unwrap();
+    let start = Barrier::new(threads);
+    let run = || {
+        let probe = Probe::new(Workload::Integer);
+        start.wait();
+        let meter = Meter::start(&topology).unwrap();
+        let _ = probe.run(loops);
+        let observed = meter.stop().unwrap();
+        let waited = observed.waiting.unwrap().as_secs_f64();
+        (waited / (waited + observed.cpu_time.as_secs_f64()), observed.wall.as_secs_f64())
+    };
+    std::thread::scope(|scope| {
+        let handles: Vec<_> = (0..threads).map(|_| scope.spawn(run)).collect();
+        handles.into_iter().map(|handle| handle.join().unwrap()).collect()
+    })
+}
+
+#[test]
+#[ignore = "measures for 15 s on an otherwise quiet machine; .ci/check-qos.sh runs it"]
+fn waiting_tells_a_contended_thread_from_one_that_is_alone() {
+    let loops = Probe::new(Workload::Integer).loops_for(Duration::from_millis(500));
+    let (mut alone, mut times): (Vec<f64>, Vec<f64>) = (0..20).flat_map(|_| waiting(1, loops)).unzip();
+    alone.sort_unstable_by(f64::total_cmp);
+    times.sort_unstable_by(f64::total_cmp);
+    let spread = (times[19] - times[0]) / times[10];
+    println!("alone: waiting {:.4}, {:.4} at most; times differ by {:.1} %", alone[10], alone[19], spread * 100.0);
+    // A verdict calls a thread contended from 0.05 on.
+    assert!(alone[18] < 0.05, "{alone:?}");
+    let cpus = Topology::detect().unwrap().usable.cpus;
+    let contended: Vec<f64> = (0..5).flat_map(|_| waiting(cpus + 1, loops)).map(|(share, _)| share).collect();
+    let mean = contended.iter().sum::<f64>() / contended.len() as f64;
+    println!("{} threads on {cpus} CPUs: waiting {mean:.3}", cpus + 1);
+    // Threads that end leave the CPU to the others, so somewhat less than one part in so many threads.
+    let theory = 1.0 / (cpus + 1) as f64;
+    assert!((0.5..1.2).contains(&(mean / theory)), "{mean} {contended:?}");
+}

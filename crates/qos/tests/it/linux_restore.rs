@@ -48,6 +48,28 @@ fn a_guard_restores_every_attribute_or_is_refused_before_it_changes_any() {
     });
 }
 
+/// Whether the kernel lets this thread undo what the one-way profile does, as `/proc` tells: with `CAP_SYS_NICE` (bit 23)
+/// in the initial user namespace, or with an `RLIMIT_NICE` that allows nice 0 again.
+fn may_undo() -> bool {
+    let read = |path| std::fs::read_to_string(path).unwrap();
+    let (status, limits, map) = (read("/proc/thread-self/status"), read("/proc/thread-self/limits"), read("/proc/thread-self/uid_map"));
+    let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:")).unwrap().trim();
+    let capable = u64::from_str_radix(effective, 16).unwrap() & 1 << 23 != 0;
+    let nice = limits.lines().find_map(|line| line.strip_prefix("Max nice priority")).unwrap();
+    let nice = nice.split_whitespace().next().unwrap();
+    capable && map.split_whitespace().eq(["0", "0", "4294967295"]) || nice == "unlimited" || nice.parse::<u64>().unwrap() >= 20
+}
+
+#[test]
+fn only_what_could_not_be_undone_is_refused() {
+    in_own_thread(|| {
+        for request in requests() {
+            let one_way = request.profile == Profile::OneWay && matches!(request.class, QosClass::Background | QosClass::Utility);
+            assert_eq!(enter(request.clone()).is_ok(), !one_way || may_undo(), "{request:?}");
+        }
+    });
+}
+
 #[test]
 fn guards_restore_from_every_starting_state() {
     // Each pair: a state that was chosen, then a guard within it.

@@ -1,6 +1,6 @@
 //! In-core work: its time is proportional to its loops. This measures, so only `.ci/check-qos.sh` runs it.
 
-use gannet_qos::{Probe, Workload};
+use gannet_qos::{Probe, Timing, Workload};
 
 /// Coefficient of determination of a straight line.
 fn r_squared(points: &[(f64, f64)]) -> f64 {
@@ -12,19 +12,21 @@ fn r_squared(points: &[(f64, f64)]) -> f64 {
 }
 
 #[test]
-#[ignore = "measures for two minutes on an otherwise quiet machine; .ci/check-qos.sh runs it"]
+#[ignore = "measures for half a minute on an otherwise quiet machine; .ci/check-qos.sh runs it"]
 fn time_is_proportional_to_loops() {
     for workload in Workload::ALL {
         let probe = Probe::new(workload);
         let _ = probe.time(1 << 24);
-        let mut points = Vec::new();
-        for exponent in (20..=28).step_by(2) {
-            // The longest runs of memory take a minute: once is enough there.
-            let repeats = if workload == Workload::Memory && exponent >= 26 { 1 } else { 5 };
-            let timing = probe.measure(1 << exponent, repeats);
-            println!("{workload} 2^{exponent}: {:?}, spread {:.1} %", timing.median(), timing.spread() * 100.0);
-            points.push((timing.loops as f64, timing.median().as_secs_f64()));
+        let mut timings = [20, 22, 24, 26, 28].map(|exponent| Timing::new(1 << exponent, Vec::new()));
+        // Up and down in turns, so that a machine that gets slower does so for all counts.
+        for place in [0, 1, 2, 3, 4, 3, 2, 1, 0].repeat(6) {
+            let timing = &mut timings[place];
+            timing.times.push(probe.time(timing.loops));
         }
+        for timing in &timings {
+            println!("{workload} {}: {:?}, spread {:.1} %", timing.loops, timing.median(), timing.spread() * 100.0);
+        }
+        let points: Vec<(f64, f64)> = timings.iter().map(|timing| (timing.loops as f64, timing.median().as_secs_f64())).collect();
         let fit = r_squared(&points);
         println!("{workload}: R² {fit:.7}");
         assert!(fit >= 0.9999, "{workload}: {fit}");

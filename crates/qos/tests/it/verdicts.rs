@@ -139,8 +139,31 @@ fn on_linux_only_a_restriction_can_be_honoured() {
     let restricted = hinted.clone().cpus(fast);
     assert_eq!(judge(&restricted, &ran(&[900, 0])), Verdict::Honoured);
     assert_eq!(judge(&restricted, &ran(&[900, 60])), Verdict::NotHonoured);
-    let everywhere = hinted.cpus(topology.online.clone().unwrap());
+    let everywhere = hinted.clone().cpus(topology.online.clone().unwrap());
     assert_eq!(judge(&everywhere, &ran(&[900, 0])), Verdict::NotPromised);
+    // On its CPUs, but after others: whatever the class.
+    let waited = |ms| observed(&topology, &[900, 0], Some(ms));
+    assert_eq!(judge(&restricted, &waited(20)), Verdict::Honoured);
+    assert_eq!(judge(&restricted, &waited(60)), Verdict::Contended);
+    assert_eq!(judge(&hinted, &waited(60)), Verdict::NotPromised);
+}
+
+#[test]
+fn what_was_sampled_is_judged_within_its_error() {
+    let tree = crate::recorded::alder_lake();
+    let topology = Topology::from_linux(tree.path(), None).unwrap();
+    let (linux, process) = (crate::recorded::linux_thread(), ProcessState::default());
+    let request = Request::new(QosClass::Default).cpus(topology.levels[0].cpus.clone().unwrap());
+    let judge = |milliseconds: &[u64], share_error: f64| {
+        let mut observed = observed(&topology, milliseconds, None);
+        observed.source = Source::Sampled { samples: 1000, share_error };
+        Verdict::judge(&Evidence { request: &request, effective: &linux, process: &process, observed: &observed, topology: &topology })
+    };
+    assert_eq!(judge(&[970, 30], 0.005), Verdict::NotHonoured);
+    assert_eq!(judge(&[970, 30], 0.015), Verdict::Honoured);
+    assert_eq!(judge(&[1000, 0], 0.024), Verdict::Honoured);
+    assert_eq!(judge(&[1000, 0], 0.026), Verdict::NotMeasurable(Unmeasurable::FewSamples));
+    assert_eq!(judge(&[500, 500], 0.3), Verdict::NotMeasurable(Unmeasurable::FewSamples));
 }
 
 #[test]

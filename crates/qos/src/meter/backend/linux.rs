@@ -3,9 +3,9 @@
 use std::cell::OnceCell;
 use std::fs::File;
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 
+use super::super::schedstat::SchedStat;
 use super::sampler::Sampler;
 use crate::sys::linux as sys;
 use crate::{Counters, Error, LevelCounters, Source, Topology};
@@ -54,7 +54,7 @@ impl Counting {
 
     pub(crate) fn read(&self) -> Result<Counters, Error> {
         let cpu_ns = sys::thread_cpu_ns()?;
-        let (voluntary, involuntary) = sys::thread_switches()?;
+        let scheduler = scheduler();
         let mut samples = 0;
         let levels = match &self.levels {
             Levels::One => vec![LevelCounters::new(cpu_ns, None, None, None)],
@@ -68,9 +68,8 @@ impl Counting {
         };
         Ok(Counters {
             cpu_ns,
-            waiting_ns: waiting(),
-            voluntary_switches: Some(voluntary),
-            involuntary_switches: Some(involuntary),
+            waiting_ns: scheduler.map(|seen| seen.waiting_ns),
+            switches: scheduler.map(|seen| seen.switches),
             levels,
             samples,
         })
@@ -86,14 +85,9 @@ impl Counting {
     }
 }
 
-/// Waiting time of the calling thread in ns: the second number of `schedstat`.
-fn waiting() -> Option<u64> {
-    SCHEDSTAT.with(|file| {
-        let file = file.get_or_init(|| File::open("/proc/thread-self/schedstat").ok()).as_ref()?;
-        let mut bytes = [0; 80];
-        let length = file.read_at(&mut bytes, 0).ok()?;
-        std::str::from_utf8(&bytes[..length]).ok()?.split_whitespace().nth(1)?.parse().ok()
-    })
+/// What the scheduler counts of the calling thread.
+fn scheduler() -> Option<SchedStat> {
+    SCHEDSTAT.with(|file| SchedStat::read(file.get_or_init(|| File::open("/proc/thread-self/schedstat").ok()).as_ref()?))
 }
 
 /// One pair of events per level, if each level is exactly one perf unit and the kernel lets this thread count.

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use super::super::schedstat::SchedStat;
 use crate::sys::linux as sys;
 use crate::{Counters, Error, LevelCounters, Source, Topology};
 
@@ -78,9 +79,7 @@ fn look(stat: &File, schedstat: &File) -> Option<(usize, u64)> {
     let mut bytes = [0; 1024];
     let length = stat.read_at(&mut bytes, 0).ok()?;
     let cpu = processor(std::str::from_utf8(&bytes[..length]).ok()?)?;
-    let length = schedstat.read_at(&mut bytes, 0).ok()?;
-    let running = std::str::from_utf8(&bytes[..length]).ok()?.split_whitespace().next()?.parse().ok()?;
-    Some((cpu, running))
+    Some((cpu, SchedStat::read(schedstat)?.running_ns))
 }
 
 /// Field 39 of `proc_pid_stat(5)`. The name in field 2 may hold spaces and parentheses, so count from its last one.
