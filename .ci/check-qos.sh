@@ -4,7 +4,8 @@
 #   guards    every guard undone, or refused beforehand: by root, by nobody, by nobody with RLIMIT_NICE, and by the root of
 #             a user namespace; read-back against chrt, ionice and taskset; topology against lscpu and nproc      (root)
 #   shares    the shares of a contended CPU, waiting with and without contention, a sampled thread
-#   probes    the loops are in the machine code, and their time is proportional to their number
+#   code      the loops of the probes are in the machine code
+#   probes    their time is proportional to their number
 #   programs  core_history on a pinned spinner, verdicts, a user without rights, bad input, interruption         (root)
 #   cost      a guard takes 10 µs at most, a meter that only counts 5 µs
 set -euo pipefail
@@ -88,7 +89,7 @@ part_shares() {
     measured linux_sampler
 }
 
-part_probes() {
+part_code() {
     tools_needed objdump
     test_binary
     local patterns=() pattern text
@@ -104,6 +105,10 @@ part_probes() {
         grep -Eq "[[:space:]](j[a-z]+|b\.[a-z]+|cbn?z|tbn?z)[[:space:]].*${pattern%%:*}" <<<"$text" || die "${pattern%%:*} has no loop"
         say "   ${pattern%%:*}: ${pattern#*:} in a loop"
     done
+}
+
+part_probes() {
+    test_binary
     measured probes
 }
 
@@ -245,7 +250,7 @@ PY
 }
 
 parts=("$@")
-[ $# -ge 1 ] || parts=(guards shares probes programs cost)
+[ $# -ge 1 ] || parts=(guards shares code probes programs cost)
 for part in "${parts[@]}"; do
     [ "$(type -t "part_$part")" = function ] || die "no part $part"
     say "== $part"

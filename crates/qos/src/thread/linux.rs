@@ -76,7 +76,7 @@ pub(crate) fn request_before_exec(command: &mut std::process::Command, request: 
     let before = describe(&attr, sys::ioprio_get()?, sys::affinity()?);
     let plan = Plan::new(request, &before);
     let cpus = allowed(request, &before)?;
-    sys::before_exec(command, &attributes(&plan, &attr), plan.io_priority.to_raw(), cpus);
+    sys::before_exec(command, &attributes(&plan, &attr, DEFAULT_SLICE.load(Ordering::Relaxed)), plan.io_priority.to_raw(), cpus);
     Ok(())
 }
 
@@ -94,7 +94,7 @@ fn carry_out(plan: &Plan, before: &SchedAttr, io_priority: u32, cpus: Option<&Cp
     if let Some(cpus) = cpus {
         sys::set_affinity(cpus)?;
     }
-    for attr in &attributes(plan, before) {
+    for attr in &attributes(plan, before, DEFAULT_SLICE.load(Ordering::Relaxed)) {
         sys::sched_setattr(attr)?;
     }
     if plan.io_priority.to_raw() != io_priority {
@@ -104,7 +104,7 @@ fn carry_out(plan: &Plan, before: &SchedAttr, io_priority: u32, cpus: Option<&Cp
 }
 
 /// What to set, in this order, to reach a plan; nothing if all is so already.
-fn attributes(plan: &Plan, before: &SchedAttr) -> Vec<SchedAttr> {
+fn attributes(plan: &Plan, before: &SchedAttr, default_slice: u64) -> Vec<SchedAttr> {
     let mut attr = SchedAttr {
         policy: plan.policy.to_raw(),
         flags: before.flags & RESET_ON_FORK,
@@ -112,7 +112,7 @@ fn attributes(plan: &Plan, before: &SchedAttr) -> Vec<SchedAttr> {
         runtime: plan.slice.map_or(0, |slice| slice.as_nanos() as u64),
         ..SchedAttr::default()
     };
-    let usual_slice = before.runtime == DEFAULT_SLICE.load(Ordering::Relaxed);
+    let usual_slice = before.runtime == default_slice;
     let same_slice = plan.slice.map_or(usual_slice, |slice| u128::from(before.runtime) == slice.as_nanos());
     let mut same = same_slice && (before.policy, before.nice) == (attr.policy, attr.nice);
     if has_clamps(before) {
@@ -240,4 +240,59 @@ fn steps(request: &Request, before: &LinuxThread, after: &LinuxThread) -> Vec<St
         steps.push(Step { attribute: Attribute::Affinity, outcome: outcome(before.cpus == after.cpus) });
     }
     steps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Profile, QosClass};
+
+    const DEFAULT: u64 = 1_400_000;
+
+    fn thread() -> SchedAttr {
+        SchedAttr { size: 56, runtime: DEFAULT, ..SchedAttr::default() }
+    }
+
+    fn set(request: impl Into<Request>, before: &SchedAttr) -> Vec<SchedAttr> {
+        let plan = Plan::new(&request.into(), &describe(before, 0, CpuSet::new()));
+        attributes(&plan, before, DEFAULT)
+    }
+
+    #[test]
+    fn what_is_so_already_is_not_set() {
+        assert!(set(QosClass::Default, &thread()).is_empty());
+        assert!(set(QosClass::UserInitiated, &SchedAttr { nice: 7, ..thread() }).is_empty());
+        assert_eq!(set(QosClass::Default, &SchedAttr { runtime: 3_000_000, ..thread() }).len(), 1);
+        assert_eq!(set(QosClass::Default, &SchedAttr { policy: 3, ..thread() }).len(), 1);
+        // Before Linux 6.12 no slice is told.
+        let plan = Plan::new(&QosClass::Default.into(), &describe(&thread(), 0, CpuSet::new()));
+        assert!(attributes(&plan, &SchedAttr { runtime: 0, ..thread() }, 0).is_empty());
+    }
+
+    #[test]
+    fn clamps_are_set_where_there_are_some_and_reset_by_all_ones() {
+        let clamps = SchedAttr { util_max: 1024, ..thread() };
+        let background = set(QosClass::Background, &clamps);
+        assert_eq!((background[0].flags, background[0].util_max), (UTIL_CLAMP_MAX, 205));
+        // A tighter one stays.
+        assert_eq!(set(QosClass::Background, &SchedAttr { util_max: 100, ..thread() })[0].util_max, 100);
+        let default = set(QosClass::Default, &SchedAttr { util_max: 205, ..thread() });
+        assert_eq!((default[0].flags, default[0].util_max), (UTIL_CLAMP_MAX, u32::MAX));
+        assert!(set(QosClass::Default, &clamps).is_empty());
+        assert_eq!(set(QosClass::Background, &thread())[0].flags, 0);
+    }
+
+    #[test]
+    fn reset_on_fork_stays() {
+        let before = SchedAttr { flags: RESET_ON_FORK, ..thread() };
+        assert_eq!(set(QosClass::Utility, &before)[0].flags, RESET_ON_FORK);
+    }
+
+    #[test]
+    fn a_chosen_slice_goes_before_the_idle_policy() {
+        let idle = Request::new(QosClass::Background).profile(Profile::OneWay);
+        let policies = |before: &SchedAttr| set(idle.clone(), before).iter().map(|attr| (attr.policy, attr.runtime)).collect::<Vec<_>>();
+        assert_eq!(policies(&thread()), [(5, 0)]);
+        assert_eq!(policies(&SchedAttr { runtime: 9_000_000, ..thread() }), [(0, 0), (5, 0)]);
+    }
 }
