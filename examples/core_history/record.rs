@@ -22,10 +22,18 @@ pub(crate) struct History {
     pub(crate) times: Vec<f64>,
     /// By level, then cluster, then number.
     pub(crate) cpus: Vec<Cpu>,
-    /// Threads of the command seen on another CPU than before, or why that can't be had.
-    pub(crate) migrations: Result<usize, String>,
+    /// Moves of the command's threads to another CPU, or why that can't be had.
+    pub(crate) migrations: Result<Migrations, String>,
     /// What the command used by level, or why that can't be had.
     pub(crate) usage: Result<ProcessUsage, String>,
+}
+
+/// Moves of threads to another CPU.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Migrations {
+    pub(crate) count: u64,
+    /// Whether the kernel counted every one; otherwise threads were seen on another CPU than at the reading before.
+    pub(crate) counted: bool,
 }
 
 /// Why the watching ended.
@@ -213,8 +221,9 @@ impl History {
     fn add_places(&mut self, pid: u32, places: &mut Vec<ThreadPlace>) {
         match qos::thread_places(pid) {
             Ok(now) => {
-                let moved = qos::migrations(places, &now);
-                self.migrations = Ok(self.migrations.as_ref().map_or(moved, |so_far| so_far + moved));
+                let before = self.migrations.as_ref().copied().unwrap_or_default();
+                let counted = now.iter().all(|place| place.migrations.is_some());
+                self.migrations = Ok(Migrations { count: before.count + qos::migrations(places, &now), counted });
                 *places = now;
             }
             Err(error) if self.migrations.is_err() => self.migrations = Err(support::cli::chain(&error)),
@@ -259,7 +268,7 @@ pub(crate) mod tests {
                 Cpu { cpu: 1, level: None, cluster: None, busy: busy(&[1.0, 0.5, 0.0]) },
                 Cpu { cpu: 0, level: None, cluster: None, busy: busy(&[0.0, 0.0, 0.25]) },
             ],
-            migrations: Ok(2),
+            migrations: Ok(Migrations { count: 2, counted: false }),
             usage: Err("only Apple systems have it".into()),
         }
     }

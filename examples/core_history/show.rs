@@ -11,7 +11,7 @@ use support::page::Page;
 use support::print::Printer;
 use support::units;
 
-use crate::record::{Cpu, Ending, History};
+use crate::record::{Cpu, Ending, History, Migrations};
 use crate::strip;
 
 const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
@@ -108,8 +108,12 @@ fn notes(history: &History) -> Vec<String> {
     if history.ending == Ending::Interrupted {
         notes.push("The watching was interrupted.".into());
     }
-    if let Ok(count) = &history.migrations {
-        notes.push(format!("The command's threads were seen on another CPU than at the reading before {count} times (a lower bound)."));
+    if let Ok(Migrations { count, counted }) = &history.migrations {
+        notes.push(if *counted {
+            format!("The command's threads moved to another CPU {count} times.")
+        } else {
+            format!("The command's threads were seen on another CPU than at the reading before {count} times (a lower bound).")
+        });
     }
     if let Ok(usage) = &history.usage
         && let Some(fast) = usage.performance
@@ -152,7 +156,8 @@ pub(crate) fn document(facts: &Facts, history: &History) -> Value {
         ("resolution_text", json!(resolution(history))),
         ("times_seconds", json!(history.times)),
         ("cpus", json!(cpus)),
-        ("migrations", json!(history.migrations.as_ref().ok())),
+        ("migrations", json!(history.migrations.as_ref().ok().map(|seen| seen.count))),
+        ("migrations_counted", json!(history.migrations.as_ref().ok().map(|seen| seen.counted))),
         ("migrations_reason", json!(history.migrations.as_ref().err())),
         ("usage", json!(history.usage.as_ref().ok())),
         ("usage_reason", json!(history.usage.as_ref().err())),
@@ -185,6 +190,7 @@ mod tests {
         assert_eq!(value["cpus"][0]["busy"], json!([1.0, 0.5, 0.0]));
         assert_eq!(value["cpus"][0]["mean_busy"], 0.5);
         assert_eq!((&value["migrations"], &value["migrations_reason"]), (&json!(2), &Value::Null));
+        assert_eq!(value["migrations_counted"], false);
         assert!(value["usage"].is_null() && value["usage_reason"].is_string());
         assert_eq!(value["settings"]["interval_seconds"], 0.1);
         assert_eq!(value["ending"], "command");

@@ -1,7 +1,7 @@
-//! A machine of one kind taken for one of two shows whether the sampler finds a thread. This measures, so only
-//! `.ci/check-qos.sh` runs it.
+//! Where a thread runs, by sampling (a machine of one kind taken for one of two; this measures, so only `.ci/check-qos.sh`
+//! runs it) and by the kernel's count of its moves.
 
-use gannet_qos::{Meter, Probe, Request, Source, Topology, Workload, enter};
+use gannet_qos::{Meter, Probe, Request, Source, Topology, Workload, enter, migrations, thread_id, thread_places};
 
 use crate::recorded::Tree;
 
@@ -36,6 +36,28 @@ fn a_thread_on_two_cpus_is_found_on_both() {
             // Nearly all of the thread's time is accounted for.
             let seen: f64 = observed.levels.iter().map(|level| level.time.as_secs_f64()).sum();
             assert!((seen / observed.cpu_time.as_secs_f64() - 1.0).abs() < 0.05, "{observed:?}");
+        });
+    });
+}
+
+#[test]
+fn every_move_to_another_cpu_is_counted() {
+    let cpus: Vec<usize> = Topology::detect().unwrap().usable.affinity.as_ref().unwrap().iter().take(2).collect();
+    let [first, second] = cpus[..] else { return println!("one CPU only: nothing to show") };
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let me = thread_id().unwrap();
+            let look = || thread_places(std::process::id()).unwrap().into_iter().filter(|place| place.thread == me).collect::<Vec<_>>();
+            let visit = |cpu: usize| enter(Request::default().cpus([cpu].into_iter().collect())).unwrap().leave().unwrap();
+            visit(first);
+            let before = look();
+            assert_eq!(before.len(), 1);
+            for cpu in [second, first, second, first, second] {
+                visit(cpu);
+            }
+            let after = look();
+            // The scheduler may have moved the thread in between, too.
+            assert!(after[0].migrations.is_none() || migrations(&before, &after) >= 5, "{before:?} {after:?}");
         });
     });
 }
