@@ -159,7 +159,8 @@ part_programs() {
     fails 1 program core_history -- no-such-program
     fails 2 program core_history --interval 0
     fails 2 program core_history --interval 2m
-    fails 2 program core_history --interval 1ms --duration 86400s
+    fails 2 program core_history --interval 1ms
+    fails 2 program core_history --interval 20ms --duration 86400s
     fails 2 program core_history --json - -- true
     fails 1 program core_history --duration 9s --svg "$work/no/a.svg"
     fails 1 program core_history --duration 9s --report "$work"

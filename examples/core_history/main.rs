@@ -19,11 +19,11 @@ use support::outputs::Outputs;
 #[derive(Debug, Parser)]
 #[command(name = "core_history", version)]
 struct Args {
-    /// Time between two readings: 100ms, 0.5s
-    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = |t: &str| time(t, 60.0))]
+    /// Time between two readings, 20ms at least: 100ms, 0.5s
+    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = |t: &str| time(t, 0.02, 60.0))]
     interval: Duration,
     /// How long to watch without a command, ^C ends it earlier: 10s, 2.5s
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = |t: &str| time(t, 86_400.0))]
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = |t: &str| time(t, 0.02, 86_400.0))]
     duration: Duration,
     /// Show nothing while watching
     #[arg(long)]
@@ -41,13 +41,13 @@ struct Args {
 /// As many as fit into memory and a chart.
 const MOST_READINGS: f64 = 1e6;
 
-fn time(text: &str, most: f64) -> Result<Duration, String> {
+fn time(text: &str, least: f64, most: f64) -> Result<Duration, String> {
     let (number, unit) = match text.strip_suffix("ms") {
         Some(number) => (number, 1e-3),
         None => (text.strip_suffix('s').unwrap_or(text), 1.0),
     };
     let seconds = number.trim().parse::<f64>().map_err(|_| format!("not a time: {text:?} (write 100ms or 2.5s)"))? * unit;
-    if (0.001..=most).contains(&seconds) { Ok(Duration::from_secs_f64(seconds)) } else { Err(format!("must be 1ms to {most}s")) }
+    if (least..=most).contains(&seconds) { Ok(Duration::from_secs_f64(seconds)) } else { Err(format!("must be {least}s to {most}s")) }
 }
 
 fn main() -> ExitCode {

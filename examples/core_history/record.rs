@@ -59,12 +59,17 @@ pub(crate) struct Cpu {
     pub(crate) busy: Vec<Option<f64>>,
 }
 
-impl Cpu {
-    /// The mean over the readings there are.
-    pub(crate) fn mean(&self) -> Option<f64> {
-        let seen: Vec<f64> = self.busy.iter().copied().flatten().collect();
-        (!seen.is_empty()).then(|| seen.iter().sum::<f64>() / seen.len() as f64)
+/// Mean busy share of the readings there are, by their lengths; the first begins at `start`.
+pub(crate) fn mean(start: f64, times: &[f64], busy: &[Option<f64>]) -> Option<f64> {
+    let (mut from, mut work, mut seen) = (start, 0.0, 0.0);
+    for (&to, busy) in times.iter().zip(busy) {
+        if let Some(busy) = busy {
+            work += busy * (to - from);
+            seen += to - from;
+        }
+        from = to;
     }
+    (seen > 0.0).then(|| work / seen)
 }
 
 /// The command, which is ended with the watching.
@@ -74,8 +79,8 @@ struct Watched(Child);
 const PATIENCE: Duration = Duration::from_secs(1);
 /// How often to look whether it has ended.
 const LOOK: Duration = Duration::from_millis(20);
-/// Seconds in which a load can be told: a tick.
-const SHORTEST: f64 = 0.01;
+/// Seconds in which a load can be told: two ticks.
+const SHORTEST: f64 = 0.02;
 
 impl Watched {
     fn ended(&mut self) -> Result<Option<ExitStatus>, Failure> {
@@ -148,7 +153,10 @@ pub(crate) fn watch(
         // What is left at the end may be too short to say anything.
         if ending.is_none() || seen - history.times.last().copied().unwrap_or(0.0) >= SHORTEST || history.times.is_empty() {
             calibration.observe(topology);
-            history.add(seen, &activity.loads()?);
+            let loads = activity.loads()?;
+            if !loads.is_empty() {
+                history.add(seen, &loads);
+            }
         }
         if let Some(Watched(child)) = &child {
             history.add_places(child.id(), &mut places);
@@ -286,9 +294,14 @@ pub(crate) mod tests {
         seen.arrange(&topology, &calibration);
         let order: Vec<_> = seen.cpus.iter().map(|cpu| (cpu.cpu, cpu.level.clone().unwrap().1)).collect();
         assert_eq!(order, [(1, "Performance".into()), (0, "Efficiency".into())]);
-        assert_eq!((seen.cpus[0].mean(), seen.cpus[1].mean()), (Some(0.5), Some(0.25 / 3.0)));
         seen.add(0.4, &[]);
         assert!(seen.cpus.iter().all(|cpu| cpu.busy.len() == 4 && cpu.busy[3].is_none()));
+    }
+
+    #[test]
+    fn means_are_by_time() {
+        assert_eq!(mean(1.0, &[2.0, 5.0, 6.0], &[Some(1.0), Some(0.5), None]), Some(2.5 / 4.0));
+        assert_eq!((mean(0.0, &[1.0], &[None]), mean(0.0, &[], &[])), (None, None));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use support::page::Page;
 use support::print::Printer;
 use support::units;
 
-use crate::record::{Cpu, Ending, History, Migrations};
+use crate::record::{Cpu, Ending, History, Migrations, mean};
 use crate::strip;
 
 const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
@@ -91,7 +91,7 @@ fn rows(history: &History) -> Vec<Vec<String>> {
                 cpu.cpu.to_string(),
                 cpu.level.as_ref().map_or_else(dash, |(_, name)| name.clone()),
                 cpu.cluster.map_or_else(dash, |cluster| cluster.to_string()),
-                cpu.mean().map_or_else(dash, units::percent),
+                mean(0.0, &history.times, &cpu.busy).map_or_else(dash, units::percent),
                 most.map_or_else(dash, units::percent),
             ]
         })
@@ -142,7 +142,7 @@ pub(crate) fn document(facts: &Facts, history: &History) -> Value {
                 "level": cpu.level.as_ref().map(|level| level.0),
                 "level_name": cpu.level.as_ref().map(|level| &level.1),
                 "cluster": cpu.cluster,
-                "mean_busy": cpu.mean().map(number),
+                "mean_busy": mean(0.0, &history.times, &cpu.busy).map(number),
                 "busy": cpu.busy,
             })
         })
@@ -188,7 +188,7 @@ mod tests {
         assert_eq!(value["schema"], "gannet/core_history/1");
         assert_eq!(value["times_seconds"].as_array().unwrap().len(), 3);
         assert_eq!(value["cpus"][0]["busy"], json!([1.0, 0.5, 0.0]));
-        assert_eq!(value["cpus"][0]["mean_busy"], 0.5);
+        assert!((value["cpus"][0]["mean_busy"].as_f64().unwrap() - 0.5).abs() < 1e-12);
         assert_eq!((&value["migrations"], &value["migrations_reason"]), (&json!(2), &Value::Null));
         assert_eq!(value["migrations_counted"], false);
         assert!(value["usage"].is_null() && value["usage_reason"].is_string());

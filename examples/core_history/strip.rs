@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::record::{Cpu, History};
+use crate::record::{Cpu, History, mean};
 
 const LEFT: usize = 150;
 const WIDTH: usize = 600;
@@ -54,20 +54,15 @@ pub(crate) fn svg(history: &History) -> String {
 
 /// Start, end and mean of each column in which the CPU was there.
 fn columns(times: &[f64], busy: &[Option<f64>]) -> Vec<(f64, f64, f64)> {
-    let readings: Vec<(f64, f64, Option<f64>)> =
-        times.iter().zip(busy).enumerate().map(|(n, (&to, &busy))| (if n == 0 { 0.0 } else { times[n - 1] }, to, busy)).collect();
     let per_column = times.len().div_ceil(MOST_COLUMNS).max(1);
-    let mean = |chunk: &[(f64, f64, Option<f64>)]| {
-        let (mut work, mut seen) = (0.0, 0.0);
-        for (from, to, busy) in chunk {
-            if let Some(busy) = busy {
-                work += busy * (to - from);
-                seen += to - from;
-            }
-        }
-        (seen > 0.0).then(|| (chunk[0].0, chunk[chunk.len() - 1].1, work / seen))
-    };
-    readings.chunks(per_column).filter_map(mean).collect()
+    let mut from = 0.0;
+    let mut columns = Vec::new();
+    for (times, busy) in times.chunks(per_column).zip(busy.chunks(per_column)) {
+        let to = times[times.len() - 1];
+        columns.extend(mean(from, times, busy).map(|busy| (from, to, busy)));
+        from = to;
+    }
+    columns
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::Builder;
+use std::time::Instant;
 
 use qos::{Applied, Meter, Observed, Probe, QosClass, Request, Topology, Workload};
 use support::cli::Failure;
@@ -24,17 +25,14 @@ pub(crate) struct Run {
     pub(crate) threads: usize,
     /// Of each thread, in s.
     pub(crate) seconds: Vec<f64>,
+    /// From the first thread's start to the last one's end, in s.
+    pub(crate) wall: f64,
     pub(crate) observed: Vec<Observed>,
 }
 
 impl Run {
     pub(crate) fn total(&self) -> f64 {
         self.seconds.iter().sum()
-    }
-
-    /// The slowest thread's time.
-    pub(crate) fn wall(&self) -> f64 {
-        self.seconds.iter().copied().fold(0.0, f64::max)
     }
 
     /// Share of the CPU time of all threads at each level.
@@ -117,8 +115,9 @@ fn once(probe: &Probe, request: &Request, loops: u64, threads: usize, topology: 
                 return Ok(None);
             }
             let meter = Meter::start(&topology)?;
+            let start = Instant::now();
             let time = probe.time(loops);
-            Ok(Some((time.as_secs_f64(), meter.stop()?)))
+            Ok(Some((start, time, meter.stop()?)))
         };
         match qos::spawn(Builder::new().name(format!("probe {index}")), request.clone(), work) {
             Ok(handle) => handles.push(handle),
@@ -128,15 +127,19 @@ fn once(probe: &Probe, request: &Request, loops: u64, threads: usize, topology: 
             }
         }
     }
-    let mut run = Run { threads, seconds: Vec::new(), observed: Vec::new() };
+    let mut run = Run { threads, seconds: Vec::new(), wall: 0.0, observed: Vec::new() };
     let mut last = None;
+    let mut span: Option<(Instant, Instant)> = None;
     for (handle, applied) in handles {
         let outcome = handle.join().map_err(|_| Failure::run("a run panicked"))??;
-        let (seconds, observed) = outcome.ok_or_else(|| Failure::run("the run did not take place"))?;
-        run.seconds.push(seconds);
+        let (start, time, observed) = outcome.ok_or_else(|| Failure::run("the run did not take place"))?;
+        let (first, end) = span.unwrap_or((start, start + time));
+        span = Some((first.min(start), end.max(start + time)));
+        run.seconds.push(time.as_secs_f64());
         run.observed.push(observed);
         last = Some(applied);
     }
+    run.wall = span.map_or(0.0, |(first, end)| (end - first).as_secs_f64());
     let applied = last.ok_or_else(|| Failure::run("no thread was started"))?;
     Ok((run, applied))
 }

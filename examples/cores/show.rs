@@ -13,7 +13,7 @@ use crate::Settings;
 use crate::line::Line;
 use crate::measure::Series;
 
-const HEAD: [&str; 5] = ["threads", "total time", "slowest thread", "loops a second, all", "where they ran"];
+const HEAD: [&str; 5] = ["threads", "total time", "wall time", "loops a second, all", "where they ran"];
 
 pub(crate) fn print(out: &mut Printer, facts: &Facts, settings: &Settings, results: &[Series]) {
     facts.print(out);
@@ -36,7 +36,7 @@ fn rows(settings: &Settings, series: &Series) -> Vec<Vec<String>> {
         .map(|&threads| {
             let runs = || series.runs.iter().filter(|run| run.threads == threads);
             let middle = |values: Vec<f64>| fit::robust::median(&values).unwrap_or(f64::NAN);
-            let wall = middle(runs().map(|run| run.wall()).collect());
+            let wall = middle(runs().map(|run| run.wall).collect());
             let shares = runs().next_back().map(|run| run.shares()).unwrap_or_default();
             let place: Vec<_> = shares.iter().map(|(name, share)| format!("{} {name}", units::percent(*share))).collect();
             vec![
@@ -81,7 +81,7 @@ pub(crate) fn document(facts: &Facts, settings: &Settings, results: &[Series]) -
                         "threads": run.threads,
                         "seconds": run.seconds,
                         "total_seconds": number(run.total()),
-                        "wall_seconds": number(run.wall()),
+                        "wall_seconds": number(run.wall),
                         "levels": levels,
                         "source": run.observed.first().map(|observed| observed.source),
                     })
@@ -162,6 +162,10 @@ mod tests {
         assert_eq!(threads, [1, 3, 1, 3]);
         for field in ["intercept_seconds", "slope_seconds", "slope_interval", "loops_per_second"] {
             assert!(series["line"].get(field).is_some(), "{field}");
+        }
+        for run in runs {
+            let slowest = run["seconds"].as_array().unwrap().iter().filter_map(Value::as_f64).fold(0.0, f64::max);
+            assert!(run["wall_seconds"].as_f64().unwrap() >= slowest);
         }
         for field in ["total_seconds", "wall_seconds", "levels", "source"] {
             assert!(runs[0].get(field).is_some(), "{field}");

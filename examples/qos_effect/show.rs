@@ -69,8 +69,10 @@ fn sentences(settings: &Settings, results: &[ClassResult]) -> Vec<String> {
         "A ratio is mean time over mean time at the default class, the interval at {}; the first run of all was discarded.",
         units::percent(settings.confidence)
     )];
+    let mut told = 0;
     for result in results {
         let Some(interval) = ratio(result, results, settings).and_then(|found| found.interval) else { continue };
+        told += 1;
         let class = result.class;
         if interval.lower > 1.0 {
             lines.push(format!("{class} takes {:.2} to {:.2} times as long as default.", interval.lower, interval.upper));
@@ -78,7 +80,9 @@ fn sentences(settings: &Settings, results: &[ClassResult]) -> Vec<String> {
             lines.push(format!("{class} takes {:.0} to {:.0} % of the time of default.", interval.lower * 100.0, interval.upper * 100.0));
         }
     }
-    if lines.len() == 1 {
+    if told == 0 && results.len() > 1 {
+        lines.push("The runs are too few, or too much alike, to tell the classes apart.".into());
+    } else if lines.len() == 1 {
         lines.push("No class differs from default by more than the runs of one class differ among themselves.".into());
     }
     lines

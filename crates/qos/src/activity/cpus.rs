@@ -49,6 +49,8 @@ pub(super) struct CpuTimes {
 
 /// Length of a tick of `/proc/stat` and `host_processor_info`.
 pub(super) const TICK: Duration = Duration::from_millis(10);
+/// So that a tick at least passes between two readings, however they fall.
+const SHORTEST: Duration = Duration::from_millis(15);
 
 impl Activity {
     /// Takes a first reading.
@@ -61,9 +63,15 @@ impl Activity {
 
     /// How busy each CPU was since the last call, or the start. CPUs that came or went meanwhile are left out.
     ///
+    /// Empty if less than 15 ms have passed: no system tells so soon whether a CPU that sleeps is asleep. The next call then
+    /// covers this time too.
+    ///
     /// # Errors
     /// As [`Activity::start`].
     pub fn loads(&mut self) -> Result<Vec<CpuLoad>, Error> {
+        if self.taken.elapsed() < SHORTEST {
+            return Ok(Vec::new());
+        }
         let now = read()?;
         let taken = Instant::now();
         let wall = taken.duration_since(self.taken);
@@ -95,9 +103,9 @@ fn busy(before: &CpuTimes, now: &CpuTimes, wall: Duration) -> f64 {
         return if all.is_zero() { 0.0 } else { (1.0 - by_ticks.as_secs_f64() / all.as_secs_f64()).clamp(0.0, 1.0) };
     }
     let idle = match (before.idle, now.idle) {
-        // The driver counts a sleep when it ends. If it disagrees with the ticks by more than they can be wrong, a sleep
-        // is going on, or one that began earlier has ended.
-        (Some(before), Some(now)) if now.saturating_sub(before).abs_diff(by_ticks) <= 2 * TICK => now.saturating_sub(before),
+        // The driver counts a sleep when it ends. If it disagrees with the ticks, which are idle times rounded down, by as
+        // much as a tick, a sleep is going on, or one that began earlier has ended.
+        (Some(before), Some(now)) if now.saturating_sub(before).abs_diff(by_ticks) < TICK => now.saturating_sub(before),
         _ => by_ticks,
     };
     if wall.is_zero() { 0.0 } else { (1.0 - idle.as_secs_f64() / wall.as_secs_f64()).clamp(0.0, 1.0) }
@@ -145,6 +153,19 @@ mod tests {
         assert_eq!(load(0, 10), 0.0);
         // Woken after a long sleep: the driver counts all of it at once.
         assert!((load(5_000_000, 4) - 0.6).abs() < 1e-12);
+        // Asleep through two ticks, and through one of them.
+        let short = |ticks, wall| busy(&times(Some(0), 0), &times(Some(0), ticks), Duration::from_millis(wall));
+        assert_eq!((short(2, 20), short(1, 20)), (0.0, 0.5));
+    }
+
+    #[test]
+    #[cfg(any(target_os = "linux", target_vendor = "apple"))]
+    fn too_soon_is_nothing_rather_than_wrong() {
+        let mut activity = Activity { last: read().unwrap(), taken: Instant::now() + Duration::from_secs(3600) };
+        assert_eq!(activity.loads().unwrap(), []);
+        activity.taken = Instant::now() - 2 * SHORTEST;
+        let loads = activity.loads().unwrap();
+        assert!(!loads.is_empty() && loads.iter().all(|load| (0.0..=1.0).contains(&load.busy)), "{loads:?}");
     }
 
     #[test]
