@@ -20,7 +20,8 @@ const WAITING_SHARE: f64 = 0.05;
 /// before the call returns, so nothing runs elsewhere afterwards; but a guard that is entered after the meter has started
 /// takes up to 10 µs, a hundredth of the shortest run judged.
 const RESTRICTED_SHARE: f64 = 0.99;
-/// Sampled shares decide nothing if two standard errors are more than this: with 40 looks at one level it is reached.
+/// A sampled share does not speak for a request if two standard errors are more than this; 40 looks that all find the same
+/// level are enough.
 const MOST_DOUBT: f64 = 0.05;
 /// Less CPU time than this shows nothing: the meter's own cost (5 µs) has to be out of the question.
 const SHORTEST: Duration = Duration::from_millis(1);
@@ -167,9 +168,6 @@ fn unmeasurable(observed: &Observed) -> Option<Unmeasurable> {
     if observed.cpu_time < SHORTEST {
         return Some(Unmeasurable::TooShort);
     }
-    if doubt(observed) > MOST_DOUBT {
-        return Some(Unmeasurable::FewSamples);
-    }
     let standing = observed.levels.iter().all(|level| level.cycles == Some(0));
     (observed.source == Source::Kernel && standing).then_some(Unmeasurable::VirtualMachine)
 }
@@ -198,7 +196,14 @@ fn by_restriction(evidence: &Evidence<'_>) -> Verdict {
         return Verdict::NotPromised;
     }
     let inside: f64 = levels.iter().filter(|level| allowed.contains(&level.index)).filter_map(|level| level.share).sum();
-    if inside >= RESTRICTED_SHARE - doubt(evidence.observed) { Verdict::Honoured } else { Verdict::NotHonoured }
+    let doubt = doubt(evidence.observed);
+    if inside + doubt < RESTRICTED_SHARE {
+        Verdict::NotHonoured
+    } else if doubt > MOST_DOUBT {
+        Verdict::NotMeasurable(Unmeasurable::FewSamples)
+    } else {
+        Verdict::Honoured
+    }
 }
 
 impl fmt::Display for Verdict {

@@ -164,6 +164,8 @@ fn what_was_sampled_is_judged_within_its_error() {
     assert_eq!(judge(&[1000, 0], 0.024), Verdict::Honoured);
     assert_eq!(judge(&[1000, 0], 0.026), Verdict::NotMeasurable(Unmeasurable::FewSamples));
     assert_eq!(judge(&[500, 500], 0.3), Verdict::NotMeasurable(Unmeasurable::FewSamples));
+    // Few looks are enough to see that it is not so.
+    assert_eq!(judge(&[500, 500], 0.1), Verdict::NotHonoured);
 }
 
 #[test]
