@@ -11,7 +11,7 @@ use std::time::Duration;
 use clap::Parser;
 use record::Ending;
 use support::cli::{self, Failure};
-use support::json::{Target, check_writable};
+use support::json::{Target, check_results};
 use support::machine::Facts;
 use support::outputs::Outputs;
 
@@ -62,9 +62,7 @@ fn run(args: Args) -> Result<(), Failure> {
         return Err(Failure::Usage("--duration and --interval ask for more than a million readings: use a longer --interval".into()));
     }
     let mut out = args.outputs.open()?;
-    if let Some(path) = &args.svg {
-        check_writable(path)?;
-    }
+    check_results(None, args.svg.as_deref())?;
     let facts = Facts::detect();
     let topology = facts.topology.as_ref().map_err(|reason| Failure::run(reason.clone()))?;
     let live = !args.quiet && std::io::stderr().is_terminal();

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use crate::cli::Failure;
-use crate::json::{Target, check_writable};
+use crate::json::{Target, check_results};
 use crate::page::Page;
 use crate::print::Printer;
 
@@ -26,12 +26,7 @@ impl Outputs {
     /// # Errors
     /// One of the files could not be written: better said now than after minutes of work.
     pub fn open(&self) -> Result<Printer, Failure> {
-        if let Some(Target::File(path)) = &self.json {
-            check_writable(path)?;
-        }
-        if let Some(path) = &self.report {
-            check_writable(path)?;
-        }
+        check_results(self.json.as_ref(), self.report.as_deref())?;
         Ok(Printer::new(self.json.as_ref()))
     }
 

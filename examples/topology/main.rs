@@ -6,7 +6,7 @@ use clap::Parser;
 use qos::{CacheKind, CoreLevel, Limit, Topology};
 use serde_json::{Value, json};
 use support::cli::{self, Failure};
-use support::json::{Target, check_writable};
+use support::json::{Target, check_results};
 use support::machine::Facts;
 use support::print::Printer;
 use support::units;
@@ -25,9 +25,7 @@ fn main() -> ExitCode {
 }
 
 fn run(args: Args) -> Result<(), Failure> {
-    if let Some(Target::File(path)) = &args.json {
-        check_writable(path)?;
-    }
+    check_results(args.json.as_ref(), None)?;
     let mut out = Printer::new(args.json.as_ref());
     let facts = Facts::detect();
     facts.print(&mut out);
