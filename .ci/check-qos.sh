@@ -123,10 +123,12 @@ part_programs() {
     if [ "$last" -ge 1 ]; then
         say "-- a spinner on CPU $last"
         # That the other is idle shows only on a machine that is otherwise idle.
+        local quiet=
         for _ in {1..40}; do
             taskset -c "$last" "$programs/core_history" --quiet --duration 0.5s --json "$work/history.json" >/dev/null
-            ! jq -e '(.cpus[] | select(.cpu == 0) | .mean_busy) <= 0.15' "$work/history.json" >/dev/null || break
+            if jq -e '(.cpus[] | select(.cpu == 0) | .mean_busy) <= 0.15' "$work/history.json" >/dev/null; then quiet=1; break; fi
         done
+        [ -n "$quiet" ] || die "other work keeps CPU 0 busy"
         taskset -c "$last" timeout 4 bash -c 'while :; do :; done' &
         sleep 0.5
         taskset -c 0 "$programs/core_history" --quiet --duration 2s --json "$work/history.json" >/dev/null

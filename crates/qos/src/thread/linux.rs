@@ -24,8 +24,17 @@ static DEFAULT_SLICE: AtomicU64 = AtomicU64::new(0);
 pub(crate) struct Saved {
     attr: SchedAttr,
     io_priority: u32,
+    /// Whether the request set them, so that they are certain to differ now, as long as nobody else changes them back.
+    set: Changes,
     /// Only if the request restricted the CPUs.
     cpus: Option<CpuSet>,
+}
+
+/// Which attributes a request has set.
+#[derive(Debug, Clone, Copy)]
+struct Changes {
+    attr: bool,
+    io_priority: bool,
 }
 
 pub(crate) fn apply(request: &Request, undo: bool) -> Result<(Applied, Saved), Error> {
@@ -42,8 +51,11 @@ pub(crate) fn apply(request: &Request, undo: bool) -> Result<(Applied, Saved), E
         }
     }
     let cpus = allowed(request, &before)?;
-    let saved = Saved { attr, io_priority, cpus: cpus.as_ref().map(|_| before.cpus.clone()) };
-    if let Err(error) = carry_out(&plan, &attr, io_priority, cpus.as_ref()) {
+    let settings = attributes(&plan, &attr, DEFAULT_SLICE.load(Ordering::Relaxed));
+    let new_io_priority = Some(plan.io_priority.to_raw()).filter(|new| *new != io_priority);
+    let set = Changes { attr: !settings.is_empty(), io_priority: new_io_priority.is_some() };
+    let saved = Saved { attr, io_priority, set, cpus: cpus.as_ref().map(|_| before.cpus.clone()) };
+    if let Err(error) = carry_out(&settings, new_io_priority, cpus.as_ref()) {
         // Whatever was done before the refusal is undone; the refusal is the error to tell.
         let _ = restore(&saved);
         return Err(error);
@@ -52,7 +64,9 @@ pub(crate) fn apply(request: &Request, undo: bool) -> Result<(Applied, Saved), E
     if plan.slice.is_none() && plan.policy != Policy::Idle {
         DEFAULT_SLICE.store(now.runtime, Ordering::Relaxed);
     }
-    let after = describe(&now, sys::ioprio_get()?, sys::affinity()?);
+    // Nothing else here changes the affinity.
+    let cpus_now = if cpus.is_some() { sys::affinity()? } else { before.cpus.clone() };
+    let after = describe(&now, sys::ioprio_get()?, cpus_now);
     let steps = steps(request, &before, &after);
     let applied = Applied { request: request.clone(), before: Effective::Linux(before), after: Effective::Linux(after), steps };
     Ok((applied, saved))
@@ -60,8 +74,8 @@ pub(crate) fn apply(request: &Request, undo: bool) -> Result<(Applied, Saved), E
 
 pub(crate) fn restore(saved: &Saved) -> Result<(), Error> {
     // Each is tried even if an earlier one failed; the first failure is told.
-    let attributes = restore_attributes(&saved.attr);
-    let io_priority = restore_io_priority(saved.io_priority);
+    let attributes = restore_attributes(&saved.attr, saved.set.attr);
+    let io_priority = restore_io_priority(saved.io_priority, saved.set.io_priority);
     let cpus = saved.cpus.as_ref().map_or(Ok(()), sys::set_affinity);
     attributes.and(io_priority).and(cpus)
 }
@@ -90,17 +104,14 @@ fn allowed(request: &Request, before: &LinuxThread) -> Result<Option<CpuSet>, Er
     Ok(Some(cpus))
 }
 
-fn carry_out(plan: &Plan, before: &SchedAttr, io_priority: u32, cpus: Option<&CpuSet>) -> Result<(), Error> {
+fn carry_out(settings: &[SchedAttr], io_priority: Option<u32>, cpus: Option<&CpuSet>) -> Result<(), Error> {
     if let Some(cpus) = cpus {
         sys::set_affinity(cpus)?;
     }
-    for attr in &attributes(plan, before, DEFAULT_SLICE.load(Ordering::Relaxed)) {
+    for attr in settings {
         sys::sched_setattr(attr)?;
     }
-    if plan.io_priority.to_raw() != io_priority {
-        sys::ioprio_set(plan.io_priority.to_raw())?;
-    }
-    Ok(())
+    io_priority.map_or(Ok(()), sys::ioprio_set)
 }
 
 /// What to set, in this order, to reach a plan; nothing if all is so already.
@@ -131,9 +142,8 @@ fn attributes(plan: &Plan, before: &SchedAttr, default_slice: u64) -> Vec<SchedA
     }
 }
 
-fn restore_attributes(saved: &SchedAttr) -> Result<(), Error> {
-    let now = sys::sched_getattr()?;
-    if now == *saved {
+fn restore_attributes(saved: &SchedAttr, differ: bool) -> Result<(), Error> {
+    if !differ && sys::sched_getattr()? == *saved {
         return Ok(());
     }
     let mut attr = SchedAttr { flags: saved.flags & RESET_ON_FORK, ..*saved };
@@ -145,7 +155,7 @@ fn restore_attributes(saved: &SchedAttr) -> Result<(), Error> {
     match Policy::from_raw(saved.policy) {
         Policy::Idle => {
             // The kernel takes no slice together with SCHED_IDLE, but keeps the one from before.
-            if now.policy != saved.policy {
+            if sys::sched_getattr()?.policy != saved.policy {
                 set_slice(&SchedAttr { policy: Policy::Batch.to_raw(), ..attr })?;
             }
             attr.runtime = 0;
@@ -171,8 +181,8 @@ fn set_slice(attr: &SchedAttr) -> Result<(), Error> {
     sys::sched_setattr(attr)
 }
 
-fn restore_io_priority(saved: u32) -> Result<(), Error> {
-    if sys::ioprio_get()? == saved {
+fn restore_io_priority(saved: u32, differs: bool) -> Result<(), Error> {
+    if !differs && sys::ioprio_get()? == saved {
         return Ok(());
     }
     // Some kernels report the priority that follows from nice where none is set: try none first.
