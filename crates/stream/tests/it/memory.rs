@@ -117,6 +117,6 @@ fn large_file() {
         }
         _ => drop(std::io::copy(&mut SeekableReader::open(&packed, &options).unwrap(), &mut std::io::sink()).unwrap()),
     }
-    // The limit is for a file of 192 MiB.
-    assert!(peak() <= 48, "{} MiB", peak());
+    // The file has 192 MiB. The programs take 19 to 34 MiB; the test's own frame and unlucky heaps add to that.
+    assert!(peak() <= 56, "{} MiB", peak());
 }
