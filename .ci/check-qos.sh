@@ -7,7 +7,7 @@
 #   code      the loops of the probes are in the machine code
 #   probes    their time is proportional to their number
 #   programs  core_history on a pinned spinner, verdicts, a user without rights, bad input, interruption         (root)
-#   cost      a guard takes 10 µs at most, a meter that only counts 5 µs
+#   cost      a guard takes 10 µs at most (one with a restriction to CPUs is only shown), a meter that only counts 5 µs
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 cd "$root"
