@@ -2,6 +2,8 @@
 
 #[cfg(feature = "lz4")]
 pub(crate) mod lz4;
+pub(crate) mod probe;
+pub(crate) mod stored;
 #[cfg(feature = "zstd")]
 pub(crate) mod zstd;
 
@@ -66,7 +68,7 @@ impl BuiltIn {
         let level = options.checked_level()?;
         match options.format {
             #[cfg(feature = "zstd")]
-            Format::Zstd => Ok(Self::Zstd(zstd::Zstd { level })),
+            Format::Zstd => Ok(Self::Zstd(zstd::Zstd { level, stores: options.stores() })),
             #[cfg(feature = "lz4")]
             Format::Lz4 => Ok(Self::Lz4(lz4::Lz4)),
             Format::Store => Ok(Self::Store),

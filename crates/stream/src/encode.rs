@@ -4,10 +4,11 @@ use std::io::{Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::codec::stored::{Frame, is_worth_a_look};
 use crate::codec::{BuiltIn, Chunk, Codec};
 use crate::engine::{Meter, Run, Sink, Source, Task, run};
 use crate::error::Error;
-use crate::file::{ALIGN, Input, Output, aligned_start};
+use crate::file::{ALIGN, Input, Output, aligned_part, aligned_start};
 use crate::layout::Layout;
 use crate::options::{Format, Options};
 use crate::report::{OwnThread, Report, Stage};
@@ -137,6 +138,7 @@ fn from_file<C: Codec>(
     let ahead = (threads as u64 + 1) * chunk as u64;
     let (input, codec, wrap) = (Arc::clone(input), Arc::new(codec), layout.clone());
     let maker = Arc::clone(&codec);
+    let stores = options.stores();
     let mut offset = 0;
     let chunks = run(Run {
         settings,
@@ -150,14 +152,18 @@ fn from_file<C: Codec>(
         context: Box::new(move || maker.context().map_err(|source| Error::Codec { chunk: 0, source })),
         work: Box::new(move |task: Task<'_, (u64, usize), C::Context>| {
             let Task { index, job: (offset, size), context, input: buffer, output, meter, .. } = task;
-            let bytes = meter.time(Stage::Read, || {
+            meter.time(Stage::Read, || {
                 // The first worker also starts what lies between.
                 let from = if index == 0 { size as u64 } else { offset + ahead - chunk as u64 };
                 let until = offset + ahead;
                 input.advise(from, until.saturating_sub(from));
-                input.read_aligned(buffer, size, offset)
-            })?;
-            meter.add_bytes(Stage::Read, size as u64);
+            });
+            let place = Place { index, offset, size };
+            let have = if stores { store(&input, place, &wrap, buffer, output, meter)? } else { Some(0) };
+            let Some(have) = have else { return Ok(()) };
+            let bytes = aligned_part(buffer, size);
+            meter.time(Stage::Read, || input.read_exact_at(&mut bytes[have..], offset + have as u64))?;
+            meter.add_bytes(Stage::Read, (size - have) as u64);
             let chunk = Chunk { index, offset, bytes };
             meter.time(Stage::Process, || code(&*codec, context, chunk, &wrap, output))?;
             meter.add_bytes(Stage::Process, size as u64);
@@ -169,6 +175,45 @@ fn from_file<C: Codec>(
         progress: options.progress.clone(),
     })?;
     Ok((chunks, threads))
+}
+
+/// A chunk of a file.
+#[derive(Clone, Copy)]
+struct Place {
+    index: u64,
+    offset: u64,
+    size: usize,
+}
+
+/// Reads a chunk to its place in the frame of a stored one, as long as nothing in it compresses. Where that is to its end, the
+/// frame is the output and the work done. Else what was read so far is in the buffer; returns how much that is.
+fn store(
+    input: &Input,
+    place: Place,
+    layout: &Layout,
+    buffer: &mut Vec<u8>,
+    out: &mut Vec<u8>,
+    meter: &Meter,
+) -> Result<Option<usize>, Error> {
+    let Place { index, offset, size } = place;
+    if !is_worth_a_look(size) {
+        return Ok(Some(0));
+    }
+    let lead = layout.head().filter(|_| index == 0);
+    let mut frame = meter.time(Stage::Process, || Frame::new(out, lead.as_slice().as_flattened(), size));
+    while frame.done() < size {
+        let read = |content: &mut [u8], at| input.read_exact_at(content, offset + at as u64);
+        let len = meter.time(Stage::Read, || frame.read(read))?;
+        meter.add_bytes(Stage::Read, len as u64);
+        if !meter.time(Stage::Process, || frame.looks_at(len)) {
+            let have = frame.done();
+            meter.time(Stage::Process, || frame.give_back(aligned_part(buffer, size)));
+            return Ok(Some(have));
+        }
+    }
+    layout.note(index, meter.time(Stage::Process, || frame.finish()), size);
+    meter.add_bytes(Stage::Process, size as u64);
+    Ok(None)
 }
 
 /// A thread of its own reads chunks in order.

@@ -107,7 +107,7 @@ impl Options {
     }
 
     /// Bytes of input per chunk, 1 to 1 GiB (LZ4: to 4 MiB is best, larger chunks become several blocks). Default, by
-    /// format and level: LZ4 and store 4 MiB; zstd 2 MiB to level 1, 4 MiB from 2 to 8, 12 MiB above.
+    /// format and level: LZ4 and store 4 MiB; zstd 2 MiB to level 1, 4 MiB from 2 to 8, 16 MiB above.
     pub fn chunk_bytes(mut self, bytes: u64) -> Self {
         self.chunk_bytes = Some(bytes);
         self
@@ -189,6 +189,12 @@ impl Options {
         Err(Error::Option { option: "level", reason })
     }
 
+    /// Whether a chunk in which a quick look finds nothing to compress is stored as it is. At the levels that are made for
+    /// speed; at the others the codec looks everywhere.
+    pub(crate) fn stores(&self) -> bool {
+        cfg!(feature = "zstd") && self.format == Format::Zstd && self.level.is_none_or(|level| level <= 4)
+    }
+
     /// The chunk size, checked.
     pub(crate) fn checked_chunk(&self) -> Result<usize, Error> {
         let level = self.level.unwrap_or(3);
@@ -196,7 +202,7 @@ impl Options {
             Format::Lz4 | Format::Store => 4 * MIB,
             Format::Zstd if level <= 1 => 2 * MIB,
             Format::Zstd if level <= 8 => 4 * MIB,
-            Format::Zstd => 12 * MIB,
+            Format::Zstd => 16 * MIB,
         });
         match usize::try_from(bytes) {
             Ok(size) if (1..=1024 * MIB).contains(&bytes) => Ok(size),

@@ -2,13 +2,15 @@
 
 use zstd_safe::{CCtx, CParameter, get_error_name};
 
-use super::{Chunk, Codec};
+use super::{Chunk, Codec, stored};
 use crate::error::BoxError;
 
 /// Compresses each chunk to one frame.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Zstd {
     pub(crate) level: i32,
+    /// What does not compress is stored after a quick look.
+    pub(crate) stores: bool,
 }
 
 fn check(code: Result<usize, usize>) -> Result<usize, BoxError> {
@@ -23,10 +25,18 @@ impl Codec for Zstd {
         check(context.set_parameter(CParameter::CompressionLevel(self.level)))?;
         check(context.set_parameter(CParameter::ChecksumFlag(true)))?;
         check(context.set_parameter(CParameter::ContentSizeFlag(true)))?;
+        if self.level == 9 {
+            // Half the table that the level has by itself: faster by a tenth, as more of it is in the caches, and larger by less
+            // than the larger chunks save.
+            check(context.set_parameter(CParameter::HashLog(20)))?;
+        }
         Ok(context)
     }
 
     fn code(&self, context: &mut Self::Context, chunk: Chunk<'_>, out: &mut Vec<u8>) -> Result<(), BoxError> {
+        if self.stores && stored::append(chunk.bytes, out) {
+            return Ok(());
+        }
         let start = out.len();
         out.reserve(zstd_safe::compress_bound(chunk.bytes.len()));
         // What stands there already is kept.

@@ -16,6 +16,16 @@ pub(crate) fn aligned_start(buffer: &[u8]) -> usize {
     buffer.as_ptr().align_offset(ALIGN).min(ALIGN)
 }
 
+/// The first so many bytes of a buffer that are aligned; those of an earlier use are kept.
+pub(crate) fn aligned_part(buffer: &mut Vec<u8>, size: usize) -> &mut [u8] {
+    // Kept at the largest size: growing means zeroing.
+    if buffer.len() < size + ALIGN {
+        buffer.resize(size + ALIGN, 0);
+    }
+    let start = aligned_start(buffer);
+    &mut buffer[start..start + size]
+}
+
 /// A source file, open for reading.
 #[derive(Debug)]
 pub(crate) struct Input {
@@ -72,12 +82,7 @@ impl Input {
 
     /// Reads so many bytes into a buffer that is used again and again, and returns the part that holds them.
     pub(crate) fn read_aligned<'b>(&self, buffer: &'b mut Vec<u8>, size: usize, offset: u64) -> Result<&'b [u8], Error> {
-        // Kept at the largest size: growing means zeroing.
-        if buffer.len() < size + ALIGN {
-            buffer.resize(size + ALIGN, 0);
-        }
-        let start = aligned_start(buffer);
-        let part = &mut buffer[start..start + size];
+        let part = aligned_part(buffer, size);
         self.read_exact_at(part, offset)?;
         Ok(part)
     }

@@ -9,5 +9,6 @@ mod memory;
 mod outputs;
 mod own_files;
 mod random_access;
+mod stored;
 mod streams;
 mod support;
