@@ -19,8 +19,8 @@ mod volume;
 use std::process::ExitCode;
 
 use support::cli::{self, Failure};
-use support::json::check_results;
 use support::print::Printer;
+use support::results::check_results;
 use support::workdir::WorkDir;
 
 use args::{Args, Settings};
@@ -45,7 +45,7 @@ fn run(args: Args) -> Result<(), Failure> {
     let mut out = Printer::new(args.json.as_ref());
     let machine = support::machine::Facts::detect();
     let settings = Settings::new(&args, machine.usable_cpus())?;
-    check_results(args.json.as_ref(), args.report.as_deref())?;
+    check_results(args.json.as_ref(), args.report.as_deref(), settings.file.as_deref())?;
     let folder = WorkDir::new("bottleneck", &settings.dir)?;
 
     let source = source::prepare(&settings, &folder)?;

@@ -1,5 +1,6 @@
 //! What `compress` and `decompress` share.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write};
 use std::ops::ControlFlow;
@@ -15,6 +16,7 @@ use support::cli::{self, Failure};
 use support::json::Target;
 use support::print::Printer;
 use support::progress::{Progress, ticking};
+use support::results::{check_results, real_path};
 use support::{interrupt, units};
 
 /// Tenths of a second that an interrupted run gets to end by itself.
@@ -97,7 +99,21 @@ impl Common {
         if pipes && (self.remove_source || self.verify) {
             return usage("--verify and --remove-source need files, not -");
         }
-        Ok(())
+        Self::check_outputs(jobs)
+    }
+
+    /// Refuses an output that is another source or output of the same run: with --force it would replace it.
+    fn check_outputs(jobs: &[Job]) -> Result<(), Failure> {
+        if jobs.len() < 2 {
+            return Ok(());
+        }
+        let mut taken: HashSet<_> = jobs.iter().filter_map(|job| job.source.as_deref()).map(real_path).collect();
+        match jobs.iter().filter_map(|job| job.output.as_deref()).find(|output| !taken.insert(real_path(output))) {
+            Some(output) => {
+                Err(Failure::Usage(format!("{}: is the output of one source and another file of this run too", output.display())))
+            }
+            None => Ok(()),
+        }
     }
 
     /// Runs one job under the progress bar, with the hooks set in the options it is given.
@@ -184,6 +200,8 @@ impl Common {
         says: impl Fn(&Job, &Done) -> String,
         document: impl FnOnce(Vec<Value>) -> Value,
     ) -> Result<(), Failure> {
+        let used = jobs.iter().flat_map(|job| [job.source.as_deref(), job.output.as_deref()]).flatten();
+        check_results(self.json.as_ref(), [], used)?;
         let mut out = Printer::new(self.json.as_ref());
         let (mut files, mut failed) = (Vec::new(), None);
         for job in jobs {

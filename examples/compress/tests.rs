@@ -104,6 +104,47 @@ fn the_source_goes_only_when_asked() {
     }
 }
 
+/// Who takes `--json` for a switch names the source after it.
+#[test]
+fn results_never_replace_what_is_no_result() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    std::fs::write(path("text"), b"content").unwrap();
+    std::fs::write(path("other"), b"more").unwrap();
+    std::fs::write(path("result"), b"{\"schema\": \"gannet/compress/1\"}").unwrap();
+    for words in [
+        &["--json", &path("text"), &path("other")][..],
+        &["--json", &path("result"), &path("result"), &path("out")],
+        &["--json", &path("other.zst"), &path("other")],
+        &["--json", &path("out"), "--force", &path("other"), &path("out")],
+        &["--json", &path("text"), "--each", &path("other"), &path("result")],
+    ] {
+        assert!(matches!(run(args(words)), Err(super::Failure::Run(_))), "{words:?}");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3, "{words:?}");
+        assert_eq!(std::fs::read(path("text")).unwrap(), b"content");
+    }
+    for _ in 0..2 {
+        run(args(&["--json", &path("result"), "--force", &path("text")])).unwrap();
+        let document: Value = serde_json::from_slice(&std::fs::read(path("result")).unwrap()).unwrap();
+        assert_eq!(document["files"][0]["input_bytes"], 7);
+    }
+}
+
+/// With `--force` an output may replace a file, but none that is another source or output of the same run.
+#[test]
+fn no_output_is_another_file_of_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    for name in ["a", "a.zst"] {
+        std::fs::write(path(name), name).unwrap();
+    }
+    for words in [[path("a"), path("a.zst")], [path("a.zst"), path("./a")], [path("a"), path("a")]] {
+        let refused = run(args(&["--each", "--force", &words[0], &words[1]]));
+        assert!(matches!(refused, Err(super::Failure::Usage(_))), "{words:?}");
+        assert_eq!(std::fs::read(path("a.zst")).unwrap(), b"a.zst");
+    }
+}
+
 #[test]
 fn what_cannot_be_meant_is_refused() {
     for words in [

@@ -11,9 +11,10 @@ use std::time::Duration;
 use clap::Parser;
 use record::Ending;
 use support::cli::{self, Failure};
-use support::json::{Target, check_results};
+use support::json::Target;
 use support::machine::Facts;
 use support::outputs::Outputs;
+use support::results::check_results;
 
 /// Show how busy every core is, for a time or while a command runs.
 #[derive(Debug, Parser)]
@@ -62,7 +63,8 @@ fn run(args: Args) -> Result<(), Failure> {
         return Err(Failure::Usage("--duration and --interval ask for more than a million readings: use a longer --interval".into()));
     }
     let mut out = args.outputs.open()?;
-    check_results(None, args.svg.as_deref())?;
+    let pages = [args.outputs.report.as_deref(), args.svg.as_deref()];
+    check_results(args.outputs.json.as_ref(), pages.into_iter().flatten(), [])?;
     let facts = Facts::detect();
     let topology = facts.topology.as_ref().map_err(|reason| Failure::run(reason.clone()))?;
     let live = !args.quiet && std::io::stderr().is_terminal();

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use support::results::MARK;
+
 use crate::record::{Cpu, History, mean};
 
 const LEFT: usize = 150;
@@ -18,7 +20,7 @@ pub(crate) fn svg(history: &History) -> String {
     let gaps = history.cpus.windows(2).filter(|pair| group(&pair[0]) != group(&pair[1])).count();
     let height = ROW * history.cpus.len() + GAP * gaps + 40;
     let mut text = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {height}\" font-family=\"sans-serif\" font-size=\"12\">\n",
+        "<svg {MARK} xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {height}\" font-family=\"sans-serif\" font-size=\"12\">\n",
         LEFT + WIDTH + 10
     );
     let end = history.times.last().copied().unwrap_or(1.0);

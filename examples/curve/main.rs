@@ -16,6 +16,7 @@ use support::cli::Failure;
 use support::interrupt;
 use support::machine::Facts;
 use support::print::Printer;
+use support::results::check_results;
 
 fn main() -> ExitCode {
     support::cli::main_unwatched(run)
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
 
 fn run(args: Args) -> Result<(), Failure> {
     args.check()?;
+    check_results(args.json.as_ref(), args.report.as_deref(), [args.file.as_path()])?;
     let (file, data) = data::read(&args.file, args.weights, args.model == Kind::Columns)?;
     let results = fits::run(&args, &data, &file)?;
     // The page first: nothing is written when it cannot be drawn.

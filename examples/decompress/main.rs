@@ -17,6 +17,7 @@ use stream::{Format, FrameKind, Options, SeekableReader, decompress, decompress_
 use support::args::positive_size;
 use support::cli::{self, Failure};
 use support::print::Printer;
+use support::results::check_results;
 use support::{json, units};
 
 use shared::{Common, Done, Job, jobs, name, pace, stdout};
@@ -173,6 +174,7 @@ fn part(args: &Args, range: Range<u64>) -> Result<(), Failure> {
 
 /// Lists frames.
 fn list(args: &Args) -> Result<(), Failure> {
+    check_results(args.common.json.as_ref(), [], args.files.iter().map(PathBuf::as_path))?;
     let mut out = Printer::new(args.common.json.as_ref());
     let mut files = Vec::new();
     for source in &args.files {

@@ -73,6 +73,20 @@ fn more_output_than_allowed_is_refused() {
 }
 
 #[test]
+fn results_never_replace_a_source() {
+    let folder = Folder::with(&content(), Format::Zstd, "a.zst");
+    let before = std::fs::read(folder.path("a.zst")).unwrap();
+    let packed = folder.path("a.zst");
+    for words in
+        [["--json", &packed, "--test", &packed], ["--json", &packed, "--list", &packed], ["--json", &folder.path("a"), "--keep", &packed]]
+    {
+        run(args(&words)).unwrap_err();
+        assert_eq!(std::fs::read_dir(folder.0.path()).unwrap().count(), 1, "{words:?}");
+    }
+    assert!(std::fs::read(&packed).unwrap() == before);
+}
+
+#[test]
 fn a_part_is_the_part() {
     let folder = Folder::with(&content(), Format::Lz4, "a.lz4");
     for (text, part) in [("100..25000", 100..25_000), ("..7", 0..7), ("159990..", 159_990..160_000), ("5..5", 5..5)] {

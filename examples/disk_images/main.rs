@@ -19,9 +19,10 @@ use std::process::ExitCode;
 use clap::Parser;
 use support::args::{count, positive_size};
 use support::cli::{self, Failure};
-use support::json::{Target, check_results};
+use support::json::Target;
 use support::machine::Facts;
 use support::print::Printer;
+use support::results::check_results;
 use support::workdir::WorkDir;
 
 use kind::Kind;
@@ -69,7 +70,7 @@ fn run(args: Args) -> Result<(), Failure> {
         return Err(Failure::Usage(what.into()));
     }
     image::check_rights(&kinds)?;
-    check_results(args.json.as_ref(), args.report.as_deref())?;
+    check_results(args.json.as_ref(), args.report.as_deref(), [])?;
     let mut out = Printer::new(args.json.as_ref());
     let machine = Facts::detect();
     image::release_left(&args.dir);

@@ -13,12 +13,13 @@ mod summary;
 #[cfg(test)]
 mod tests;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use support::cli::{self, Failure};
-use support::json::check_results;
 use support::machine::Facts;
 use support::print::Printer;
+use support::results::check_results;
 
 use args::Args;
 use summary::Summary;
@@ -40,10 +41,11 @@ struct Findings {
 
 fn run(args: Args) -> Result<(), Failure> {
     let mut out = Printer::new(args.json.as_ref());
+    let compared = args.compare.iter().flatten().map(PathBuf::as_path);
+    check_results(args.json.as_ref(), args.report.as_deref(), compared)?;
     if let Some(files) = &args.compare {
         return compare::run(&files[0], &files[1], &args, &mut out);
     }
-    check_results(args.json.as_ref(), args.report.as_deref())?;
     let machine = Facts::detect();
     let mut runner = measure::prepare(&args)?;
     show::opening(&mut out, runner.report());

@@ -17,7 +17,7 @@ use support::operation::Operation;
 #[command(name = "scaling", version)]
 pub(crate) struct Args {
     /// The file to compress; without one, seeded data is made (see --seed)
-    file: Option<PathBuf>,
+    pub(crate) file: Option<PathBuf>,
     /// Thread counts to time, or of a command CPUs, such as 1,2,4 or 1-8 [default: 1 to the CPUs this process may use]
     #[arg(long, value_name = "LIST")]
     threads: Option<ThreadList>,

@@ -15,6 +15,7 @@ use args::Args;
 use support::cli::Failure;
 use support::machine::Facts;
 use support::print::Printer;
+use support::results::check_results;
 
 fn main() -> ExitCode {
     support::cli::main(run)
@@ -24,6 +25,7 @@ fn run(args: Args) -> Result<(), Failure> {
     let facts = Facts::detect();
     let cpus = || facts.topology.as_ref().map_err(|reason| Failure::run(reason.clone())).and_then(command::order);
     let settings = args.settings(facts.usable_cpus(), cpus)?;
+    check_results(args.json.as_ref(), args.report.as_deref(), args.file.as_deref())?;
     let runs = measure::all(&settings)?;
     let results = fits::all(&settings, &runs);
     let page = args.report.as_ref().map(|path| output::page(&settings, &runs, &results).map(|page| (path, page))).transpose()?;

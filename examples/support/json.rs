@@ -58,32 +58,8 @@ impl Target {
     }
 }
 
-/// Whether the results can be written: for a look before long work.
-///
-/// # Errors
-/// The folder of one is missing or not writable, or its path names a folder.
-pub fn check_results(json: Option<&Target>, report: Option<&Path>) -> Result<(), Failure> {
-    if let Some(Target::File(path)) = json {
-        check_writable(path)?;
-    }
-    report.map_or(Ok(()), check_writable)
-}
-
-/// Whether a file could be written there. Nothing is left there.
-fn check_writable(path: &Path) -> Result<(), Failure> {
-    if path.is_dir() {
-        return Err(Failure::run(format!("{}: is a folder, not a file", path.display())));
-    }
-    if std::fs::metadata(path).is_ok_and(|about| !about.is_file()) {
-        return Ok(());
-    }
-    match tempfile::tempfile_in(folder_of(path)) {
-        Ok(_) => Ok(()),
-        Err(error) => Err(Failure::run(format!("{}: {}", path.display(), io_text(&error)))),
-    }
-}
-
-fn folder_of(path: &Path) -> &Path {
+/// The folder that a file is in.
+pub(crate) fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
@@ -148,13 +124,6 @@ mod tests {
         let path = folder.path().join("no/a.json");
         let Err(Failure::Run(message)) = Target::File(path).write(&Value::Null) else { panic!("must fail") };
         assert_eq!(message.matches("no/a.json").count(), 1, "{message}");
-        for bad in [folder.path().join("no/a.json"), folder.path().into()] {
-            assert!(check_results(Some(&Target::File(bad.clone())), None).is_err());
-            assert!(check_results(None, Some(&bad)).is_err());
-        }
-        let good = folder.path().join("a.json");
-        check_results(Some(&Target::File(good.clone())), Some(&good)).unwrap();
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 
     #[test]

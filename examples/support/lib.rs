@@ -15,5 +15,6 @@ pub mod plot;
 pub mod print;
 pub mod probing;
 pub mod progress;
+pub mod results;
 pub mod units;
 pub mod workdir;

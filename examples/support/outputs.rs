@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use crate::cli::Failure;
-use crate::json::{Target, check_results};
+use crate::json::Target;
 use crate::page::Page;
 use crate::print::Printer;
+use crate::results::check_results;
 
 /// Where results go beside standard output.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -26,7 +27,7 @@ impl Outputs {
     /// # Errors
     /// One of the files could not be written: better said now than after minutes of work.
     pub fn open(&self) -> Result<Printer, Failure> {
-        check_results(self.json.as_ref(), self.report.as_deref())?;
+        check_results(self.json.as_ref(), self.report.as_deref(), [])?;
         Ok(Printer::new(self.json.as_ref()))
     }
 

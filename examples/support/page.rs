@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::cli::Failure;
 use crate::json::write_whole;
+use crate::results::MARK;
 
 const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;color:#1b1b1b;background:#fff;max-width:800px;margin:2rem auto;padding:0 1rem}\
 h1{font-size:1.6rem;margin-bottom:.2rem}h2{font-size:1.2rem;margin-top:2rem;border-bottom:1px solid #ddd}\
@@ -74,7 +75,7 @@ impl Page {
     #[must_use]
     pub fn html(&self) -> String {
         format!(
-            "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\
+            "<!DOCTYPE html>\n<html lang=\"en\" {MARK}><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\
              <title>{}</title><style>{STYLE}</style></head><body>\n{}</body></html>\n",
             escape(&self.title),
             self.body

@@ -6,9 +6,10 @@ use clap::Parser;
 use qos::{CacheKind, CoreLevel, Limit, Topology};
 use serde_json::{Value, json};
 use support::cli::{self, Failure};
-use support::json::{Target, check_results};
+use support::json::Target;
 use support::machine::Facts;
 use support::print::Printer;
+use support::results::check_results;
 use support::units;
 
 /// Show the kinds of cores, fastest first, their caches, and how many CPUs this process may really use.
@@ -25,7 +26,7 @@ fn main() -> ExitCode {
 }
 
 fn run(args: Args) -> Result<(), Failure> {
-    check_results(args.json.as_ref(), None)?;
+    check_results(args.json.as_ref(), [], [])?;
     let mut out = Printer::new(args.json.as_ref());
     let facts = Facts::detect();
     facts.print(&mut out);
