@@ -20,6 +20,9 @@ const RESERVED: u8 = 0x7C;
 /// The most frames the reference implementation allows.
 const MAX_FRAMES: u32 = 0x0800_0000;
 
+/// What is wrong where a table with checksums says otherwise than frames that have none.
+pub(crate) const OTHER_CONTENT: &str = "the frames' content is not that of the seek table";
+
 /// One frame, as the table describes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Entry {
@@ -27,6 +30,13 @@ pub(crate) struct Entry {
     pub(crate) compressed: u32,
     /// Bytes it decodes to; 0 for a skippable frame.
     pub(crate) decompressed: u32,
+    /// Low half of XXH64 of the content, if the table has checksums.
+    pub(crate) checksum: Option<u32>,
+}
+
+/// The checksum of some content, as a table with checksums has it.
+pub(crate) fn checksum(content: &[u8]) -> u32 {
+    twox_hash::XxHash64::oneshot(0, content) as u32
 }
 
 /// Collects entries while a file is written. Uses 8 bytes of memory per frame.
@@ -104,7 +114,8 @@ impl Footer {
 
     /// One entry, from its `entry_len` bytes.
     pub(crate) fn entry(self, bytes: &[u8]) -> Option<Entry> {
-        Some(Entry { compressed: u32_at(bytes, 0)?, decompressed: u32_at(bytes, 4)? })
+        let checksum = if self.checksums { Some(u32_at(bytes, 8)?) } else { None };
+        Some(Entry { compressed: u32_at(bytes, 0)?, decompressed: u32_at(bytes, 4)?, checksum })
     }
 }
 

@@ -71,7 +71,7 @@ impl Decoder {
             deliver: Deliver::Pop,
             meter: Arc::clone(&meter),
         })?);
-        let mut planner = Planner::new(Limits::of(options));
+        let mut planner = Planner::new(Limits::of(options)).hash(true);
         let mut bytes = Bytes::stream(reader, Arc::clone(&meter));
         let (feeder, clocks) = (Arc::clone(&line), Arc::clone(&meter));
         let feed = move || {

@@ -14,6 +14,7 @@ use super::bytes::Bytes;
 use super::job::{self, Context, Job};
 use super::order::{Checker, Orders};
 use super::plan::{Limits, Planner};
+use super::scan;
 
 /// Decodes a zstd or LZ4 file into a new file. Recognises the format; any file that the standard tools write is read.
 ///
@@ -92,8 +93,8 @@ fn decode_with(input: &Arc<Input>, sink: Sink<'_>, options: &Options, meter: &Ar
     }
     let orders = Orders::default();
     let checker = Checker::new(orders.clone(), options.max_output_bytes);
-    let mut planner = Planner::new(Limits::of(options)).strict(strict);
     let mut bytes = Bytes::file(Arc::clone(input), Arc::clone(meter));
+    let mut planner = Planner::new(Limits::of(options)).strict(strict).hash(scan::ends_with_checksums(&mut bytes)?);
     let source = Source::Inline(Box::new(move |feed: &Feed<'_>| {
         let planned = planner.next(&mut bytes, feed.meter, feed.buffers)?;
         Ok(planned.map(|planned| orders.note(planned)))
@@ -110,7 +111,8 @@ fn decode_stream<R: Read + Send>(
 ) -> Result<Counts, Error> {
     let orders = Orders::default();
     let checker = Checker::new(orders.clone(), options.max_output_bytes);
-    let mut planner = Planner::new(Limits::of(options)).strict(strict);
+    // Whether a table with checksums comes is known when it is there.
+    let mut planner = Planner::new(Limits::of(options)).strict(strict).hash(true);
     let source = Source::Thread(Box::new(move |feed: &Feed<'_>| {
         let planned = planner.next(&mut bytes, feed.meter, feed.buffers)?;
         Ok(planned.map(|planned| orders.note(planned)))

@@ -196,7 +196,7 @@ impl Walk {
                 let (end, skipped) = scan::skip(bytes, at, &mut self.segment)?;
                 let kind = match skipped {
                     Skipped::Promise => FrameKind::Promise,
-                    Skipped::Table => FrameKind::SeekTable,
+                    Skipped::Table(_) => FrameKind::SeekTable,
                     Skipped::Other => FrameKind::Skippable,
                 };
                 Frame { offset: at, compressed_bytes: end - at, content_bytes: Some(0), kind, window_bytes: 0, checksum: false }

@@ -6,9 +6,9 @@ use crate::Error;
 use crate::engine::{Buffers, Meter};
 
 use super::bytes::{Bytes, Place};
-use super::job::{Context, Job};
+use super::job::{Context, Job, Sum};
 use super::order::{Checker, Orders};
-use super::plan::{Limits, Planner};
+use super::plan::{Limits, Order, Planner};
 
 /// A decoder without threads.
 pub(crate) struct Inline {
@@ -18,6 +18,8 @@ pub(crate) struct Inline {
     context: Context,
     buffers: Buffers,
     meter: Meter,
+    hash: bool,
+    sum: Option<Sum>,
 }
 
 impl Inline {
@@ -31,12 +33,20 @@ impl Inline {
             context: Context::default(),
             buffers: Buffers::default(),
             meter: Meter::new(),
+            hash: false,
+            sum: None,
         }
+    }
+
+    /// Whether frames without a checksum of their own get one from now on: [`Self::sum`].
+    pub(crate) fn hash(&mut self, hash: bool) {
+        self.hash = hash;
     }
 
     /// Continues at another frame, with the buffers there are.
     pub(crate) fn restart(&mut self, limits: Limits, at: u64) {
-        self.planner = Planner::starting_at(limits, at);
+        self.planner = Planner::starting_at(limits, at).hash(self.hash);
+        self.sum = None;
         self.orders = Orders::default();
         self.checker = Checker::new(self.orders.clone(), None);
     }
@@ -44,6 +54,11 @@ impl Inline {
     /// The offset of the next frame, if the last piece ended one.
     pub(crate) fn between(&self) -> Option<u64> {
         self.planner.between()
+    }
+
+    /// If the last piece ended a frame without a checksum of its own: its first byte, its content's length and checksum.
+    pub(crate) fn sum(&self) -> Option<(u64, (u32, u32))> {
+        Some((self.planner.start(), *self.sum.as_ref()?.get()?))
     }
 
     /// Decodes the next piece into `output`; `false` where the data ends. A piece may be empty.
@@ -54,7 +69,8 @@ impl Inline {
         let Some(planned) = self.planner.next(bytes, &self.meter, &self.buffers)? else {
             return Ok(false);
         };
-        let Job { at, place, kind } = self.orders.note(planned);
+        self.sum = if let Order::Frame(sum) = &planned.order { Some(sum.clone()) } else { None };
+        let Job { at, place, kind, sum } = self.orders.note(planned);
         let here = match place {
             Place::Here(here) => here,
             Place::Range(from, len) => {
@@ -64,7 +80,7 @@ impl Inline {
                 here
             }
         };
-        let done = self.context.decode(kind, &here, output);
+        let done = self.context.decode(kind, sum.as_ref(), &here, output);
         done.map_err(|fault| fault.at(at, at + here.len() as u64))?;
         self.buffers.give(here);
         self.checker.check(output)?;

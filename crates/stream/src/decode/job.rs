@@ -1,8 +1,10 @@
 //! What a worker decodes, and how.
 
+use std::sync::{Arc, OnceLock};
+
 use crate::Error;
 use crate::Stage;
-use crate::container::Fault;
+use crate::container::{Fault, seek_table};
 use crate::engine::Task;
 use crate::file;
 
@@ -21,6 +23,16 @@ pub(crate) struct Job {
     pub(crate) place: Place,
     /// What they are.
     pub(crate) kind: Kind,
+    /// Where the checksum of the output is wanted.
+    pub(crate) sum: Option<Sum>,
+}
+
+/// The length of a frame's content and its checksum as in a seek table, once it is decoded.
+pub(crate) type Sum = Arc<OnceLock<(u32, u32)>>;
+
+/// What a [`Sum`] holds. A length beyond its field is no table's.
+pub(crate) fn sum_of(len: u64, checksum: u32) -> (u32, u32) {
+    (u32::try_from(len).unwrap_or(u32::MAX), checksum)
 }
 
 /// What the bytes of a job are.
@@ -57,13 +69,13 @@ pub(crate) struct Context {
 /// Decodes the task's job into its output; reads it from `file` first if it is there.
 pub(crate) fn work(task: Task<'_, Job, Context>, file: Option<&file::Input>) -> Result<(), Error> {
     let count = task.job.worker_bytes();
-    let Task { job: Job { at, place, kind }, context, input, output, meter, buffers, .. } = task;
+    let Task { job: Job { at, place, kind, sum }, context, input, output, meter, buffers, .. } = task;
     let done = match (place, file) {
         (Place::Here(mut bytes), _) => {
             if let Kind::Ready = kind {
                 std::mem::swap(&mut bytes, output);
             } else {
-                let done = meter.time(Stage::Process, || context.decode(kind, &bytes, output));
+                let done = meter.time(Stage::Process, || context.decode(kind, sum.as_ref(), &bytes, output));
                 done.map_err(|fault| fault.at(at, at + bytes.len() as u64))?;
             }
             buffers.give(bytes);
@@ -71,7 +83,9 @@ pub(crate) fn work(task: Task<'_, Job, Context>, file: Option<&file::Input>) -> 
         }
         (Place::Range(from, len), Some(file)) => {
             let bytes = meter.time(Stage::Read, || file.read_aligned(input, len, from))?;
-            meter.time(Stage::Process, || context.decode(kind, bytes, output)).map_err(|fault| fault.at(at, from + len as u64))
+            meter
+                .time(Stage::Process, || context.decode(kind, sum.as_ref(), bytes, output))
+                .map_err(|fault| fault.at(at, from + len as u64))
         }
         (Place::Range(from, _), None) => Err(Error::Truncated { offset: from }),
     };
@@ -80,8 +94,8 @@ pub(crate) fn work(task: Task<'_, Job, Context>, file: Option<&file::Input>) -> 
 }
 
 impl Context {
-    /// Decodes the bytes of one job.
-    pub(crate) fn decode(&mut self, kind: Kind, bytes: &[u8], output: &mut Vec<u8>) -> Result<(), Fault> {
+    /// Decodes the bytes of one job, and sets its checksum if that is wanted.
+    pub(crate) fn decode(&mut self, kind: Kind, sum: Option<&Sum>, bytes: &[u8], output: &mut Vec<u8>) -> Result<(), Fault> {
         match kind {
             #[cfg(feature = "zstd")]
             Kind::Zstd(frame) => {
@@ -95,6 +109,10 @@ impl Context {
                 output.extend_from_slice(bytes);
                 Ok(())
             }
+        }?;
+        if let Some(sum) = sum {
+            let _ = sum.set(sum_of(output.len() as u64, seek_table::checksum(output)));
         }
+        Ok(())
     }
 }

@@ -141,8 +141,10 @@ impl Part {
             }
             Self::Blocks(header, most) => blocks(&header, most, bytes, output).map(drop),
             Self::Legacy => {
-                room(output, LEGACY_BLOCK);
-                let len = lz4_flex::block::decompress_into(bytes, output).map_err(|_| BLOCK)?;
+                // No byte of a block yields more than 255.
+                let most = LEGACY_BLOCK.min(bytes.len().saturating_mul(255));
+                room(output, most);
+                let len = lz4_flex::block::decompress_into(bytes, &mut output[..most]).map_err(|_| BLOCK)?;
                 output.truncate(len);
                 Ok(())
             }

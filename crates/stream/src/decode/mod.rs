@@ -12,6 +12,7 @@ mod bytes;
 mod decoder;
 mod files;
 mod frames;
+mod index;
 mod inline;
 mod job;
 #[cfg(feature = "lz4")]

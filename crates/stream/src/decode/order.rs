@@ -4,11 +4,13 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::Error;
+use crate::container::seek_table;
 
 use super::job::Job;
 #[cfg(feature = "lz4")]
 use super::lz4::Content;
 use super::plan::{Order, Planned};
+use super::scan::ContentDigest;
 
 /// The orders of jobs that are planned and not out yet. The planner pushes, the sink's side pops.
 #[derive(Clone, Debug, Default)]
@@ -35,6 +37,8 @@ pub(crate) struct Checker {
     limit: Option<u64>,
     #[cfg(feature = "lz4")]
     content: Option<(Content, Option<u64>)>,
+    /// Frames without a checksum of their own, since the last table.
+    unproved: ContentDigest,
 }
 
 impl Checker {
@@ -45,6 +49,7 @@ impl Checker {
             limit,
             #[cfg(feature = "lz4")]
             content: None,
+            unproved: ContentDigest::new(),
         }
     }
 
@@ -59,6 +64,20 @@ impl Checker {
         }
         match self.orders.pop() {
             Order::Free => Ok(()),
+            Order::Frame(sum) => {
+                // Whoever decoded the frame has set it.
+                if let Some(&(len, checksum)) = sum.get() {
+                    self.unproved.frame(len, checksum);
+                }
+                Ok(())
+            }
+            Order::Table(at, expected) => {
+                let found = std::mem::replace(&mut self.unproved, ContentDigest::new()).finish();
+                match expected {
+                    Some(expected) if expected != found => Err(Error::Corrupt { offset: at, what: seek_table::OTHER_CONTENT }),
+                    _ => Ok(()),
+                }
+            }
             #[cfg(feature = "lz4")]
             Order::Blocks(header) => {
                 let (content, _) = self.content.get_or_insert_with(|| (Content::new(&header), header.content_size));

@@ -11,10 +11,10 @@ use crate::engine::{Buffers, Meter};
 use crate::{Error, Options};
 
 use super::bytes::{Bytes, Place};
-use super::job::{Job, Kind};
+use super::job::{Job, Kind, Sum};
 #[cfg(feature = "lz4")]
 use super::lz4;
-use super::scan::{self, Head, MAGIC};
+use super::scan::{self, Head, MAGIC, Skipped};
 use super::segment::Segment;
 #[cfg(feature = "zstd")]
 use super::zstd;
@@ -62,6 +62,10 @@ pub(crate) struct Planned {
 pub(crate) enum Order {
     /// Nothing.
     Free,
+    /// A frame without a checksum of its own ends; a table may have one.
+    Frame(Sum),
+    /// A seek table at this offset, and the digest of the contents since the last one if it has their checksums.
+    Table(u64, Option<u64>),
     /// Blocks of this LZ4 frame.
     #[cfg(feature = "lz4")]
     Blocks(lz4_format::Header),
@@ -95,6 +99,19 @@ pub(crate) struct Planner {
     ended: bool,
     segment: Segment,
     state: State,
+    tables: Tables,
+}
+
+/// What has to be known to hold frames without checksums of their own against a seek table that has some.
+#[derive(Debug)]
+struct Tables {
+    /// Whether such frames are hashed.
+    hash: bool,
+    /// Behind the last table, if the data was seen from there on.
+    from: Option<u64>,
+    /// Since then: a frame that was hashed, and one that was not.
+    hashed: bool,
+    others: bool,
 }
 
 impl Planner {
@@ -104,13 +121,25 @@ impl Planner {
 
     /// Starts at a frame inside of the data.
     pub(crate) fn starting_at(limits: Limits, at: u64) -> Self {
-        Self { limits, at, start: at, seen: at > 0, ended: false, segment: Segment::new(), state: State::Between }
+        let tables = Tables { hash: false, from: (at == 0).then_some(0), hashed: false, others: false };
+        Self { limits, at, start: at, seen: at > 0, ended: false, segment: Segment::new(), state: State::Between, tables }
     }
 
     /// Whether a promised table must be right even where the promised length shows that nothing is missing.
     pub(crate) fn strict(mut self, strict: bool) -> Self {
         self.segment.strict = strict;
         self
+    }
+
+    /// Whether frames without a checksum of their own get one: [`Order::Frame`].
+    pub(crate) fn hash(mut self, hash: bool) -> Self {
+        self.tables.hash = hash;
+        self
+    }
+
+    /// The first byte of the frame that the planner is in, or was in last.
+    pub(crate) fn start(&self) -> u64 {
+        self.start
     }
 
     /// The offset of the next frame, if the planner is between frames.
@@ -156,14 +185,24 @@ impl Planner {
             #[cfg(feature = "lz4")]
             Head::Legacy => {
                 self.seen = true;
+                self.tables.others = true;
                 self.at += MAGIC as u64;
                 self.state = State::Legacy;
                 Ok(None)
             }
             Head::Skippable => {
-                (self.at, _) = scan::skip(bytes, self.at, &mut self.segment)?;
+                let at = self.at;
+                let (end, skipped) = scan::skip(bytes, at, &mut self.segment)?;
+                self.at = end;
                 self.seen = true;
-                Ok(None)
+                let Skipped::Table(contents) = skipped else { return Ok(None) };
+                let from = self.tables.from.replace(end);
+                // A table of other frames than these says nothing of them.
+                let contents = contents.filter(|contents| from.is_some_and(|from| contents.compressed == at - from));
+                let expected = contents.filter(|_| !self.tables.others).map(|contents| contents.digest);
+                self.tables.others = false;
+                let is_due = std::mem::take(&mut self.tables.hashed);
+                Ok(is_due.then(|| Planned { order: Order::Table(at, expected), ..ready(at, Vec::new()) }))
             }
         }
     }
@@ -180,24 +219,27 @@ impl Planner {
     fn zstd_frame<R: Read>(&mut self, bytes: &mut Bytes<R>, buffers: &Buffers) -> Result<Option<Planned>, Error> {
         let at = self.at;
         let (header, found) = zstd::find(bytes, at, self.limits)?;
+        let sum = self.tables.sum(header.checksum);
         let zstd::Found::Piece(frame, end) = found else {
-            self.state = State::Zstd(Box::new(zstd::Serial::new(&header, at)?), header.content_size);
+            self.state = State::Zstd(Box::new(zstd::Serial::new(&header, at, sum)?), header.content_size);
             return Ok(None);
         };
         let place = bytes.place(at, (end - at) as usize, buffers)?;
         self.close(end, header.content_size);
-        Ok(Some(Planned { job: Job { at, place, kind: Kind::Zstd(frame) }, order: Order::Free }))
+        let order = sum.clone().map_or(Order::Free, Order::Frame);
+        Ok(Some(Planned { job: Job { at, place, kind: Kind::Zstd(frame), sum }, order }))
     }
 
     #[cfg(feature = "lz4")]
     fn lz4_frame<R: Read>(&mut self, bytes: &mut Bytes<R>, buffers: &Buffers) -> Result<Option<Planned>, Error> {
         let at = self.at;
+        self.tables.others = true;
         let (header, blocks, found) = lz4::find(bytes, at, self.limits)?;
         match found {
             lz4::Found::Piece(part, end) => {
                 let place = bytes.place(blocks, (end - blocks) as usize, buffers)?;
                 self.close(end, header.content_size);
-                return Ok(Some(Planned { job: Job { at, place, kind: Kind::Lz4(part) }, order: Order::Free }));
+                return Ok(Some(Planned { job: Job { at, place, kind: Kind::Lz4(part), sum: None }, order: Order::Free }));
             }
             lz4::Found::Blocks => self.state = State::Blocks(header),
             lz4::Found::Steps => {
@@ -220,11 +262,15 @@ impl Planner {
                 let mut output = buffers.take();
                 output.clear();
                 output.reserve(STEP);
+                let mut order = Order::Free;
                 match serial.step(bytes, meter, &mut output)? {
-                    Some(end) => self.close(end, content),
+                    Some(end) => {
+                        order = serial.sum().map_or(Order::Free, Order::Frame);
+                        self.close(end, content);
+                    }
                     None => self.at = serial.at(),
                 }
-                Ok(Some(ready(at, output)))
+                Ok(Some(Planned { order, ..ready(at, output) }))
             }
             #[cfg(feature = "lz4")]
             State::Lz4(serial, content) => {
@@ -249,7 +295,7 @@ impl Planner {
                     self.state = State::BlocksEnd(header);
                 }
                 let kind = Kind::Lz4(lz4::Part::Blocks(header, group.decoded));
-                Ok(Some(Planned { job: Job { at, place, kind }, order: Order::Blocks(header) }))
+                Ok(Some(Planned { job: Job { at, place, kind, sum: None }, order: Order::Blocks(header) }))
             }
             #[cfg(feature = "lz4")]
             &mut State::BlocksEnd(header) => {
@@ -274,13 +320,23 @@ impl Planner {
                 if lz4::legacy_block(bytes, self.at)?.is_none() {
                     self.close(self.at, None);
                 }
-                Ok(Some(Planned { job: Job { at, place, kind: Kind::Lz4(lz4::Part::Legacy) }, order: Order::Free }))
+                Ok(Some(Planned { job: Job { at, place, kind: Kind::Lz4(lz4::Part::Legacy), sum: None }, order: Order::Free }))
             }
         }
     }
 }
 
+impl Tables {
+    /// Where the checksum of the next zstd frame is to go, if it is to be found out.
+    fn sum(&mut self, has_checksum: bool) -> Option<Sum> {
+        let wanted = self.hash && !has_checksum;
+        self.hashed |= wanted;
+        self.others |= !wanted;
+        wanted.then(Sum::default)
+    }
+}
+
 /// Output that is decoded already.
 fn ready(at: u64, output: Vec<u8>) -> Planned {
-    Planned { job: Job { at, place: Place::Here(output), kind: Kind::Ready }, order: Order::Free }
+    Planned { job: Job { at, place: Place::Here(output), kind: Kind::Ready, sum: None }, order: Order::Free }
 }

@@ -73,8 +73,40 @@ fn is_cut_magic(rest: &[u8]) -> bool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Skipped {
     Promise,
-    Table,
+    /// A seek table, and what it says of contents if it has checksums.
+    Table(Option<Contents>),
     Other,
+}
+
+/// What a seek table with checksums says of the frames.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Contents {
+    /// Bytes of all frames in the file.
+    pub(crate) compressed: u64,
+    /// [`ContentDigest`] of the frames with content.
+    pub(crate) digest: u64,
+}
+
+/// Sizes and checksums of the contents of frames, in order and in constant memory.
+#[derive(Debug)]
+pub(crate) struct ContentDigest(XxHash64);
+
+impl ContentDigest {
+    pub(crate) fn new() -> Self {
+        Self(XxHash64::with_seed(0))
+    }
+
+    /// The next frame. Those without content count for nothing: a table may leave them out.
+    pub(crate) fn frame(&mut self, len: u32, checksum: u32) {
+        if len > 0 {
+            self.0.write(&len.to_le_bytes());
+            self.0.write(&checksum.to_le_bytes());
+        }
+    }
+
+    pub(crate) fn finish(&self) -> u64 {
+        self.0.finish()
+    }
 }
 
 /// Steps over the skippable frame at `at`, looks into a promise and a seek table, and says where it ends.
@@ -88,9 +120,9 @@ pub(crate) fn skip<R: Read>(bytes: &mut Bytes<R>, at: u64, segment: &mut Segment
     let end = from + u64::from(payload);
     let start = bytes.peek(from, (promise::LEN - skippable::HEADER).min(payload as usize))?;
     let promised = Promise::parse(magic, payload, start).map_err(|fault| fault.at(at, end))?;
-    let entries = match magic {
-        skippable::SEEK_TABLE_MAGIC => digest(bytes, from, end)?,
-        _ => None,
+    let (entries, contents) = match magic {
+        skippable::SEEK_TABLE_MAGIC => table(bytes, from, end)?,
+        _ => (None, None),
     };
     if !bytes.skip(from, end)? {
         return Err(Error::Truncated { offset: bytes.end() });
@@ -102,7 +134,7 @@ pub(crate) fn skip<R: Read>(bytes: &mut Bytes<R>, at: u64, segment: &mut Segment
         }
         None if magic == skippable::SEEK_TABLE_MAGIC => {
             segment.table(at, payload, entries)?;
-            Skipped::Table
+            Skipped::Table(contents)
         }
         None => {
             segment.frame(end - at, Some(0));
@@ -112,22 +144,41 @@ pub(crate) fn skip<R: Read>(bytes: &mut Bytes<R>, at: u64, segment: &mut Segment
     Ok((end, skipped))
 }
 
-/// The digest of a table's entries without checksums, its payload from `at` to `end`; in constant memory.
-fn digest<R: Read>(bytes: &mut Bytes<R>, mut at: u64, end: u64) -> Result<Option<u64>, Error> {
+/// Whether data of known length ends with what could be a seek table with checksums.
+pub(crate) fn ends_with_checksums<R: Read>(bytes: &mut Bytes<R>) -> Result<bool, Error> {
+    let Some(at) = bytes.end().checked_sub(seek_table::FOOTER as u64) else { return Ok(false) };
+    let footer = bytes.peek(at, seek_table::FOOTER)?.try_into().ok().and_then(seek_table::Footer::parse);
+    Ok(footer.is_some_and(|footer| footer.checksums))
+}
+
+/// What a table says, its payload from `at` to `end`: the digest of its entries if they are without checksums, else what they
+/// say of contents. In constant memory.
+fn table<R: Read>(bytes: &mut Bytes<R>, mut at: u64, end: u64) -> Result<(Option<u64>, Option<Contents>), Error> {
     let Some(last) = end.checked_sub(seek_table::FOOTER as u64).filter(|last| *last >= at) else {
-        return Ok(None);
+        return Ok((None, None));
     };
     let payload = (end - at) as u32;
-    let mut digest = XxHash64::with_seed(0);
+    // The footer, which tells how to read the entries, comes last: they are read both ways.
+    let with_checksums = seek_table::Footer { frames: 0, checksums: true };
+    let (mut digest, mut contents, mut compressed) = (XxHash64::with_seed(0), ContentDigest::new(), 0);
     while at < last {
         bytes.forget(at);
-        let piece = bytes.peek(at, (last - at).min(64 << 10) as usize)?;
+        // Whole entries of either kind.
+        let piece = bytes.peek(at, (last - at).min(48 << 10) as usize)?;
         if piece.is_empty() {
-            return Ok(None);
+            return Ok((None, None));
         }
         digest.write(piece);
+        for entry in piece.chunks_exact(with_checksums.entry_len()).filter_map(|entry| with_checksums.entry(entry)) {
+            compressed += u64::from(entry.compressed);
+            contents.frame(entry.decompressed, entry.checksum.unwrap_or(0));
+        }
         at += piece.len() as u64;
     }
     let footer = bytes.peek(last, seek_table::FOOTER)?.try_into().ok().and_then(seek_table::Footer::parse);
-    Ok(footer.filter(|footer| footer.matches(skippable::SEEK_TABLE_MAGIC, payload) && !footer.checksums).map(|_| digest.finish()))
+    Ok(match footer.filter(|footer| footer.matches(skippable::SEEK_TABLE_MAGIC, payload)) {
+        Some(footer) if footer.checksums => (None, Some(Contents { compressed, digest: contents.finish() })),
+        Some(_) => (Some(digest.finish()), None),
+        None => (None, None),
+    })
 }

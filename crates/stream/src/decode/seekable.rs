@@ -7,36 +7,21 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-#[cfg(feature = "lz4")]
-use crate::container::lz4;
-use crate::container::promise::{self, Promise};
-use crate::container::seek_table::{self, Footer};
-#[cfg(feature = "zstd")]
-use crate::container::zstd;
-use crate::container::{skippable, u32_at};
 use crate::engine::Meter;
 use crate::{Error, Options};
 
 use super::bytes::Bytes;
-use super::frames::{FrameKind, Walk};
+use super::index::{Index, only_empty_frames};
 use super::inline::Inline;
 use super::plan::Limits;
-
-/// The most frames an index holds: 64 MiB of memory.
-const MAX_FRAMES: usize = 4 << 20;
-/// The most frames without content in a table that is used.
-const MAX_EMPTY: usize = 4096;
-/// No frame header is longer.
-const HEADER: usize = 19;
-/// The least a frame takes in a file: the header of a skippable one.
-const MIN_FRAME: u32 = 8;
 
 /// Reads any part of the content of a zstd or LZ4 file, decoding only the frames that it touches.
 ///
 /// Frames are found by the seek table, or where there is none, or none that is right, by walking over their headers. Frames
-/// that do not state their size are then decoded once when the file is opened. The index takes 16 bytes for each frame.
+/// that do not state their size are then decoded once when the file is opened. The index takes 16 bytes for each frame, and
+/// as many again for a table with checksums.
 ///
-/// What is read has passed the checks of its frames, and every frame that is decoded must end where the table has the next.
+/// What is read has passed the checks of its frames, or those of the table if the frames have none and it has, and every frame that is decoded must end where the table has the next.
 /// But a table cannot be proved without walking: one that was made to deceive can say wrong things of frames that are not
 /// read, and so show right bytes at a wrong position. For files from strangers switch it off: [`Options::use_seek_table`].
 ///
@@ -60,16 +45,6 @@ pub struct SeekableReader<R> {
     /// The last piece, and where in the content it starts. The decoder stands behind it.
     piece: Vec<u8>,
     piece_at: u64,
-}
-
-/// Where frames with content start.
-struct Index {
-    /// Offset in the file and in the content, ascending.
-    frames: Vec<(u64, u64)>,
-    /// Length of the content.
-    len: u64,
-    /// Where the seek table begins, if the frames were found by it.
-    table: Option<u64>,
 }
 
 impl SeekableReader<File> {
@@ -99,7 +74,9 @@ impl<R: Read + Seek> SeekableReader<R> {
             None => Index::from_walk(&mut bytes, limits)?,
         };
         let start = index.frames.first().map_or(0, |frame| frame.0);
-        let decoder = Inline::starting_at(limits, start);
+        let mut decoder = Inline::starting_at(limits, start);
+        decoder.hash(index.has_checksums());
+        decoder.restart(limits, start);
         Ok(Self { bytes, limits, index, position: 0, decoder, piece: Vec::new(), piece_at: 0 })
     }
 
@@ -121,6 +98,7 @@ impl<R: Read + Seek> SeekableReader<R> {
             Err(Error::Corrupt { .. } | Error::Trailing { .. } | Error::Format | Error::Truncated { .. }) if self.index.table.is_some() => {
                 // Perhaps the table is wrong and the frames are right.
                 self.index = Index::from_walk(&mut self.bytes, self.limits)?;
+                self.decoder.hash(self.index.has_checksums());
                 self.piece.clear();
                 self.piece_at = u64::MAX;
                 if self.position >= self.index.len { Ok(()) } else { self.decode_to() }
@@ -146,6 +124,9 @@ impl<R: Read + Seek> SeekableReader<R> {
             self.piece_at = u64::MAX;
             if !self.decoder.next(&mut self.bytes, &mut self.piece)? {
                 return Err(Error::Truncated { offset: self.bytes.end() });
+            }
+            if let Some((offset, sum)) = self.decoder.sum() {
+                self.index.check(offset, sum)?;
             }
             self.piece_at = before;
             self.agree()?;
@@ -205,140 +186,6 @@ impl<R> fmt::Debug for SeekableReader<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let frames = self.index.frames.len();
         f.debug_struct("SeekableReader").field("position", &self.position).field("frames", &frames).finish_non_exhaustive()
-    }
-}
-
-impl Index {
-    /// From the seek table at the end, if it covers the whole file.
-    fn from_table<R: Read>(bytes: &mut Bytes<R>) -> Result<Option<Self>, Error> {
-        let len = bytes.end();
-        let Some(footer_at) = len.checked_sub(seek_table::FOOTER as u64) else { return Ok(None) };
-        let footer = bytes.peek(footer_at, seek_table::FOOTER)?.try_into().ok().and_then(Footer::parse);
-        let Some((footer, table)) = footer.and_then(|footer| Some((footer, len.checked_sub(footer.frame_len())?))) else {
-            return Ok(None);
-        };
-        let header = skippable::header(bytes.peek(table, skippable::HEADER)?);
-        if !header.is_some_and(|(magic, payload)| footer.matches(magic, payload)) {
-            return Ok(None);
-        }
-        let mut index = Self { frames: Vec::new(), len: 0, table: Some(table) };
-        let mut empty = Vec::new();
-        let (mut at, mut offset) = (table + skippable::HEADER as u64, 0);
-        while at < footer_at {
-            let piece = bytes.peek(at, (footer_at - at).min(48 << 10) as usize)?;
-            for entry in piece.chunks_exact(footer.entry_len()) {
-                let Some(entry) = footer.entry(entry).filter(|entry| entry.compressed >= MIN_FRAME) else { return Ok(None) };
-                if entry.decompressed == 0 {
-                    empty.push(offset);
-                }
-                index.push(offset, u64::from(entry.decompressed))?;
-                offset += u64::from(entry.compressed);
-            }
-            at += piece.len() as u64;
-            if empty.len() > MAX_EMPTY {
-                return Ok(None);
-            }
-        }
-        let right = offset == table && index.matches_frames(bytes, &empty)?;
-        Ok(right.then_some(index))
-    }
-
-    /// Whether frames without content have none, and the others have what the table says: together as promised, or each as
-    /// its header states.
-    fn matches_frames<R: Read>(&self, bytes: &mut Bytes<R>, empty: &[u64]) -> Result<bool, Error> {
-        let mut promised = None;
-        for &at in empty {
-            let head = bytes.peek(at, promise::LEN)?;
-            match skippable::header(head) {
-                Some((magic, size)) => match Promise::parse(magic, size, &head[skippable::HEADER..]) {
-                    Ok(found) => promised = found.and_then(|promise| promise.content_len).or(promised),
-                    Err(_) => return Ok(false),
-                },
-                None if stated_content(head) == Some(Some(0)) => {}
-                None => return Ok(false),
-            }
-        }
-        if let Some(promised) = promised {
-            return Ok(promised == self.len);
-        }
-        for (number, &(at, content)) in self.frames.iter().enumerate() {
-            let next = self.frames.get(number + 1).map_or(self.len, |next| next.1);
-            match stated_content(bytes.peek(at, HEADER)?) {
-                Some(stated) if stated.is_none_or(|stated| stated == next - content) => {}
-                _ => return Ok(false),
-            }
-        }
-        Ok(true)
-    }
-
-    /// From the headers of the frames.
-    fn from_walk<R: Read>(bytes: &mut Bytes<R>, limits: Limits) -> Result<Self, Error> {
-        let mut index = Self { frames: Vec::new(), len: 0, table: None };
-        let (mut walk, mut decoder, mut output) = (Walk::new(), None, Vec::new());
-        while let Some(frame) = walk.next(bytes)? {
-            if !matches!(frame.kind, FrameKind::Zstd | FrameKind::Lz4 | FrameKind::Lz4Legacy) {
-                continue;
-            }
-            let content = match frame.content_bytes {
-                Some(content) => content,
-                None => {
-                    let decoder = decoder.get_or_insert_with(|| Inline::starting_at(limits, frame.offset));
-                    decoder.restart(limits, frame.offset);
-                    let mut content = 0;
-                    while decoder.next(bytes, &mut output)? {
-                        content += output.len() as u64;
-                        if decoder.between().is_some() {
-                            break;
-                        }
-                    }
-                    content
-                }
-            };
-            index.push(frame.offset, content)?;
-        }
-        Ok(index)
-    }
-
-    fn push(&mut self, offset: u64, content: u64) -> Result<(), Error> {
-        if content == 0 {
-            return Ok(());
-        }
-        if self.frames.len() == MAX_FRAMES {
-            let declared = MAX_FRAMES as u64 + 1;
-            return Err(Error::Limit { what: "index of frames", declared, limit: MAX_FRAMES as u64, offset });
-        }
-        self.frames.push((offset, self.len));
-        self.len = self.len.checked_add(content).ok_or(Error::Corrupt { offset, what: "content sizes" })?;
-        Ok(())
-    }
-}
-
-/// Whether nothing but frames without content lies between two offsets.
-fn only_empty_frames<R: Read>(bytes: &mut Bytes<R>, mut at: u64, to: u64) -> Result<bool, Error> {
-    while at < to {
-        if let Some((_, payload)) = skippable::header(bytes.peek(at, skippable::HEADER)?) {
-            at += skippable::HEADER as u64 + u64::from(payload);
-            continue;
-        }
-        // A data frame: its header tells whether it is empty.
-        let mut walk = Walk::starting_at(at);
-        match walk.next(bytes) {
-            Ok(Some(frame)) if frame.content_bytes == Some(0) => at += frame.compressed_bytes,
-            Ok(_) | Err(Error::Corrupt { .. } | Error::Trailing { .. } | Error::Format | Error::Truncated { .. }) => return Ok(false),
-            Err(other) => return Err(other),
-        }
-    }
-    Ok(at == to)
-}
-
-/// The content size that a frame's header states, if it does; `None` where there is no frame.
-fn stated_content(head: &[u8]) -> Option<Option<u64>> {
-    match u32_at(head, 0)? {
-        #[cfg(feature = "zstd")]
-        zstd::MAGIC => zstd::Header::parse(head).ok().map(|(header, _)| header.content_size),
-        #[cfg(feature = "lz4")]
-        lz4::MAGIC => lz4::Header::parse(head).ok().map(|(header, _)| header.content_size),
-        _ => None,
     }
 }
 

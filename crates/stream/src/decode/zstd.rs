@@ -1,7 +1,9 @@
 //! Zstandard frames: one in a piece, or one of any size step by step.
 
+use std::hash::Hasher as _;
 use std::io::Read;
 
+use twox_hash::XxHash64;
 use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer};
 
 use crate::Error;
@@ -11,6 +13,7 @@ use crate::container::zstd::{BLOCK_HEADER, Header, MAX_HEADER};
 use crate::engine::Meter;
 
 use super::bytes::Bytes;
+use super::job::{Sum, sum_of};
 use super::plan::Limits;
 
 /// Compressed bytes looked at in one step.
@@ -92,15 +95,18 @@ pub(crate) struct Serial {
     start: u64,
     content_size: Option<u64>,
     decoded: u64,
+    /// Where the checksum goes at the end, and what it is so far.
+    sum: Option<(Sum, XxHash64)>,
 }
 
 impl Serial {
     /// Starts at a frame's magic. The window must be within the limit already.
-    pub(crate) fn new(header: &Header, at: u64) -> Result<Self, Error> {
+    pub(crate) fn new(header: &Header, at: u64, sum: Option<Sum>) -> Result<Self, Error> {
         let mut context = DCtx::try_create().ok_or(Error::Unsupported { what: "a zstd decoder: out of memory" })?;
         let log = header.window.max(1 << 10).next_power_of_two().trailing_zeros();
         context.set_parameter(DParameter::WindowLogMax(log)).map_err(|code| fault(code).at(at, at))?;
-        Ok(Self { context, at, start: at, content_size: header.content_size, decoded: 0 })
+        let sum = sum.map(|sum| (sum, XxHash64::with_seed(0)));
+        Ok(Self { context, at, start: at, content_size: header.content_size, decoded: 0, sum })
     }
 
     /// The next byte to look at.
@@ -108,8 +114,24 @@ impl Serial {
         self.at
     }
 
+    /// The checksum, if it was wanted and the frame has ended.
+    pub(crate) fn sum(&self) -> Option<Sum> {
+        self.sum.as_ref().map(|(sum, _)| sum.clone())
+    }
+
     /// Decodes until `output` is full or the frame ends; then says where it ended.
     pub(crate) fn step<R: Read>(&mut self, bytes: &mut Bytes<R>, meter: &Meter, output: &mut Vec<u8>) -> Result<Option<u64>, Error> {
+        let end = self.decode(bytes, meter, output)?;
+        if let Some((sum, hash)) = &mut self.sum {
+            hash.write(output);
+            if end.is_some() {
+                let _ = sum.set(sum_of(self.decoded, hash.finish() as u32));
+            }
+        }
+        Ok(end)
+    }
+
+    fn decode<R: Read>(&mut self, bytes: &mut Bytes<R>, meter: &Meter, output: &mut Vec<u8>) -> Result<Option<u64>, Error> {
         output.clear();
         let mut out = OutBuffer::around(output);
         while out.pos() < out.capacity() {

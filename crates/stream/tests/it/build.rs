@@ -61,6 +61,11 @@ impl Lz4 {
         Self { linked: false, block: BlockSize::Max64KB, block_checksums: false, content_checksum: true, content_size: false };
 
     pub(crate) fn frame(self, bytes: &[u8]) -> Vec<u8> {
+        self.frame_of_blocks(bytes, usize::MAX)
+    }
+
+    /// A frame whose blocks hold so many bytes, or as many as there may be.
+    pub(crate) fn frame_of_blocks(self, bytes: &[u8], block: usize) -> Vec<u8> {
         let info = FrameInfo::new()
             .block_mode(if self.linked { BlockMode::Linked } else { BlockMode::Independent })
             .block_size(self.block)
@@ -68,7 +73,10 @@ impl Lz4 {
             .content_checksum(self.content_checksum)
             .content_size(self.content_size.then_some(bytes.len() as u64));
         let mut encoder = FrameEncoder::with_frame_info(info, Vec::new());
-        encoder.write_all(bytes).unwrap();
+        for piece in bytes.chunks(block) {
+            encoder.write_all(piece).unwrap();
+            encoder.flush().unwrap();
+        }
         encoder.finish().unwrap()
     }
 }
@@ -93,15 +101,28 @@ pub(crate) fn skippable(number: u32, payload: &[u8]) -> Vec<u8> {
 }
 
 /// A seek table: compressed size, content size and perhaps a checksum of every frame.
-pub(crate) fn seek_table(entries: &[(u32, u32)], checksum: Option<u32>) -> Vec<u8> {
+pub(crate) fn seek_table(entries: &[(u32, u32)], checksums: Option<&[u32]>) -> Vec<u8> {
     let mut payload = Vec::new();
-    for (compressed, content) in entries {
+    for (number, (compressed, content)) in entries.iter().enumerate() {
         payload.extend_from_slice(&compressed.to_le_bytes());
         payload.extend_from_slice(&content.to_le_bytes());
-        payload.extend(checksum.iter().flat_map(|checksum| checksum.to_le_bytes()));
+        payload.extend(checksums.iter().flat_map(|checksums| checksums[number].to_le_bytes()));
     }
     payload.extend_from_slice(&(entries.len() as u32).to_le_bytes());
-    payload.push(if checksum.is_some() { 0x80 } else { 0 });
+    payload.push(if checksums.is_some() { 0x80 } else { 0 });
     payload.extend_from_slice(&0x8F92_EAB1_u32.to_le_bytes());
     skippable(14, &payload)
+}
+
+/// A file as the seekable format's own writer makes it: streamed frames without size or checksum, and a table that has both.
+pub(crate) fn zstd_seekable(bytes: &[u8], piece: usize, parameters: &[CParameter]) -> Vec<u8> {
+    let frames: Vec<_> = bytes.chunks(piece).map(|piece| zstd_stream(piece, parameters)).collect();
+    let sizes: Vec<_> = frames.iter().zip(bytes.chunks(piece)).map(|(frame, piece)| (frame.len() as u32, piece.len() as u32)).collect();
+    let checksums: Vec<_> = bytes.chunks(piece).map(table_checksum).collect();
+    [frames.concat(), seek_table(&sizes, Some(&checksums))].concat()
+}
+
+/// The checksum that a seek table has of a frame with this content.
+pub(crate) fn table_checksum(content: &[u8]) -> u32 {
+    twox_hash::XxHash64::oneshot(0, content) as u32
 }

@@ -4,7 +4,7 @@ use gannet_stream::{Error, Format, Options, verify_file};
 use lz4_flex::frame::BlockSize;
 use zstd_safe::CParameter;
 
-use crate::build::{Lz4, lz4_legacy, seek_table, skippable, zstd_stream, zstd_whole, zstd_zeros};
+use crate::build::{Lz4, lz4_legacy, seek_table, skippable, table_checksum, zstd_seekable, zstd_stream, zstd_whole, zstd_zeros};
 use crate::support::{Folder, compressed, decompressed, in_memory, inner, noise, options, text};
 
 fn any() -> Options {
@@ -190,6 +190,8 @@ fn legacy_lz4() {
     let plain = text(17 << 20, 10);
     let packed = lz4_legacy(&plain);
     assert_decodes(&packed, &plain, "legacy");
+    let zeros = vec![0; 9 << 20];
+    assert_decodes(&lz4_legacy(&zeros), &zeros, "legacy, as small as can be");
     let twice = [&packed[..], &Lz4::PLAIN.frame(b"more"), &packed, &zstd_whole(b"end", &[])].concat();
     assert_decodes(&twice, &[&plain[..], b"more", &plain, b"end"].concat(), "legacy among others");
     let error = inner(decompressed(&packed[..packed.len() - 1], &any()).unwrap_err());
@@ -222,7 +224,7 @@ fn foreign_and_damaged_seek_tables() {
     let body = frames.concat();
     for table in [
         seek_table(&entries, None),
-        seek_table(&entries, Some(0x1234_5678)),
+        seek_table(&entries, Some(&plain.chunks(100_000).map(table_checksum).collect::<Vec<_>>())),
         seek_table(&entries[..2], None),
         seek_table(&[(u32::MAX, u32::MAX); 3], None),
         seek_table(&[], None),
@@ -230,6 +232,41 @@ fn foreign_and_damaged_seek_tables() {
         skippable(14, b""),
     ] {
         assert_decodes(&[&body[..], &table].concat(), &plain, "with a table");
+    }
+}
+
+/// Checksums of a table are what frames without any are held against. Frames with their own are right whatever a table says.
+#[test]
+fn checksums_of_seek_tables() {
+    let plain = text(300_000, 12);
+    for threads in [1, 3] {
+        for limit in [16 << 20, 50_000] {
+            let options = any().threads(threads).max_frame_bytes(limit);
+            let refused = |packed: &[u8]| {
+                let error = inner(decompressed(packed, &options).unwrap_err());
+                assert!(matches!(error, Error::Corrupt { .. }), "{error}");
+                assert!(matches!(in_memory(packed, &options).unwrap_err(), Error::Corrupt { .. }));
+            };
+            let own = CParameter::ChecksumFlag(true);
+            let (bare, guarded) = (zstd_seekable(&plain, 100_000, &[]), zstd_seekable(&plain, 100_000, &[own]));
+            for (entry, field) in [(0, 4), (0, 8), (1, 8), (2, 4), (2, 8)] {
+                let damaged = |packed: &[u8]| {
+                    let mut damaged = packed.to_vec();
+                    damaged[packed.len() - 9 - 12 * (3 - entry) + field] ^= 1;
+                    damaged
+                };
+                refused(&damaged(&bare));
+                refused(&[&damaged(&bare)[..], &bare].concat());
+                refused(&[&bare[..], &damaged(&bare)].concat());
+                assert!(decompressed(&damaged(&guarded), &options).unwrap() == plain);
+                assert!(in_memory(&damaged(&guarded), &options).unwrap() == plain);
+            }
+            // With checksums of frames that are not there, a table says nothing of those that are.
+            let longer = [&zstd_stream(b"more", &[])[..], &bare].concat();
+            assert!(in_memory(&longer, &options).unwrap() == [b"more", &plain[..]].concat());
+            let twice = [&bare[..], &guarded, &skippable(3, b"between"), &bare].concat();
+            assert!(in_memory(&twice, &options).unwrap() == plain.repeat(3));
+        }
     }
 }
 

@@ -4,6 +4,7 @@ mod build;
 mod decoder;
 mod disks;
 mod engine;
+mod flips;
 mod foreign;
 mod memory;
 mod outputs;

@@ -4,7 +4,7 @@ use std::io::{Cursor, Read as _, Seek as _, SeekFrom};
 
 use gannet_stream::{Error, Format, FrameKind, Options, SeekableReader, frames, read_range, verify_file};
 
-use crate::build::{Lz4, lz4_legacy, seek_table, skippable, zstd_stream, zstd_whole};
+use crate::build::{Lz4, lz4_legacy, seek_table, skippable, table_checksum, zstd_stream, zstd_whole};
 use crate::support::{Folder, Random, compressed, inner, options, text};
 
 /// Random ranges agree with the content.
@@ -64,7 +64,8 @@ fn tables_of_others_and_wrong_ones() {
     let frames: Vec<_> = plain.chunks(100_000).map(|piece| zstd_stream(piece, &[])).collect();
     let mut entries: Vec<_> = frames.iter().map(|frame| (frame.len() as u32, 100_000)).collect();
     let body = frames.concat();
-    assert_ranges(&[&body[..], &seek_table(&entries, Some(1))].concat(), &plain, true, "with checksums");
+    let checksums: Vec<_> = plain.chunks(100_000).map(table_checksum).collect();
+    assert_ranges(&[&body[..], &seek_table(&entries, Some(&checksums))].concat(), &plain, true, "with checksums");
     assert_ranges(&[&body[..], &seek_table(&entries[..2], None)].concat(), &plain, false, "too short");
     let more = [&skippable(3, b"12345")[..], &body].concat();
     let with_skippable = [&[(13, 0)], &entries[..]].concat();
@@ -87,6 +88,41 @@ fn tables_of_others_and_wrong_ones() {
     let mut bytes = Vec::new();
     reader.read_to_end(&mut bytes).unwrap();
     assert!(bytes == plain);
+}
+
+/// Frames without checksums are held against those of the table, whether they were found by it or not.
+#[test]
+fn damage_that_only_the_table_shows() {
+    let plain = text(1000, 13);
+    let frame = |piece: &[u8]| [&[0x28, 0xB5, 0x2F, 0xFD, 0, 0][..], &((piece.len() as u32) << 3 | 1).to_le_bytes()[..3], piece].concat();
+    let frames: Vec<_> = plain.chunks(100).map(frame).collect();
+    let sizes: Vec<_> = frames.iter().map(|frame| (frame.len() as u32, 100)).collect();
+    let checksums: Vec<_> = plain.chunks(100).map(table_checksum).collect();
+    let first = [frames.concat(), seek_table(&sizes, Some(&checksums))].concat();
+    for (packed, plain, damage) in [
+        (first.clone(), plain.clone(), 5 * sizes[0].0 as usize + 50),
+        ([&first[..], &first].concat(), plain.repeat(2), first.len() + 5 * sizes[0].0 as usize + 50),
+    ] {
+        for use_table in [true, false] {
+            let options = Options::new().use_seek_table(use_table);
+            let mut damaged = packed.clone();
+            damaged[damage] ^= 1;
+            let mut reader = SeekableReader::new(Cursor::new(damaged), &options).unwrap();
+            let mut failed = 0;
+            for at in (0..plain.len()).step_by(50) {
+                let mut bytes = [0; 50];
+                reader.seek(SeekFrom::Start(at as u64)).unwrap();
+                match reader.read_exact(&mut bytes) {
+                    Ok(()) => assert_eq!(bytes, plain[at..at + 50]),
+                    Err(error) => {
+                        assert!(matches!(error.downcast::<Error>().unwrap(), Error::Corrupt { .. }));
+                        failed += 1;
+                    }
+                }
+            }
+            assert_eq!(failed, 2);
+        }
+    }
 }
 
 /// Every pair of entries with one size moved between them. Whoever reads from the start, or walks, gets the right bytes or an
