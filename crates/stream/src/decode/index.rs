@@ -113,11 +113,13 @@ impl Index {
                 if frame.kind == FrameKind::SeekTable {
                     index.take_checksums(bytes, &frame, &since)?;
                     let (at, first) = (frame.offset + frame.compressed_bytes, index.frames.len());
-                    since = Since { at, first, proved: false };
+                    since = Since { at, first, ..Since::default() };
                 }
                 continue;
             }
-            since.proved |= frame.checksum || frame.kind != FrameKind::Zstd;
+            let is_bare = frame.kind == FrameKind::Zstd && !frame.checksum;
+            since.bare |= is_bare;
+            since.others |= !is_bare;
             let content = match frame.content_bytes {
                 Some(content) => content,
                 None => {
@@ -141,28 +143,31 @@ impl Index {
     /// Takes the checksums of a table, if the frames since the last table are the table's and have none of their own.
     ///
     /// # Errors
-    /// The table has frames at these places, but of other lengths: one of the two is damaged.
+    /// The table has frames of other lengths: one of the two is damaged.
     fn take_checksums<R: Read>(&mut self, bytes: &mut Bytes<R>, frame: &Frame, since: &Since) -> Result<(), Error> {
         let Some((table, footer)) = table_before(bytes, frame.offset + frame.compressed_bytes)? else { return Ok(()) };
-        if since.proved || !footer.checksums || table != frame.offset || footer.frames as usize > MAX_FRAMES {
+        let is_about_them = since.bare && !since.others && footer.checksums;
+        if !is_about_them || table != frame.offset || footer.frames as usize > MAX_FRAMES {
             return Ok(());
         }
-        let (mut offset, mut number) = (since.at, since.first);
-        let (mut fits, before) = (true, self.checksums.len());
+        let (mut covered, mut number, mut fits) = (0, since.first, true);
+        let known = self.checksums.len();
         let Self { frames, len, checksums, .. } = self;
         entries(bytes, table, footer, |entry| {
+            covered += u64::from(entry.compressed);
             if let (1.., Some(checksum)) = (entry.decompressed, entry.checksum) {
-                let next = frames.get(number + 1).map_or(*len, |next| next.1);
-                let there = frames.get(number).map(|frame| (frame.0, next - frame.1));
-                fits &= there == Some((offset, u64::from(entry.decompressed)));
-                checksums.push((offset, checksum));
+                let end = frames.get(number + 1).map_or(*len, |next| next.1);
+                match frames.get(number) {
+                    Some(&(at, start)) if end - start == u64::from(entry.decompressed) => checksums.push((at, checksum)),
+                    _ => fits = false,
+                }
                 number += 1;
             }
-            offset += u64::from(entry.compressed);
             Ok(true)
         })?;
-        if offset != table {
-            self.checksums.truncate(before);
+        if covered != table - since.at {
+            // A table of other frames than these.
+            self.checksums.truncate(known);
             return Ok(());
         }
         if fits && number == self.frames.len() { Ok(()) } else { Err(other_content(table)) }
@@ -189,8 +194,10 @@ struct Since {
     at: u64,
     /// The number of the first frame with content.
     first: usize,
-    /// A frame has a checksum of its own, or is none of zstd.
-    proved: bool,
+    /// There is a zstd frame without a checksum.
+    bare: bool,
+    /// There is any other data frame.
+    others: bool,
 }
 
 fn other_content(offset: u64) -> Error {

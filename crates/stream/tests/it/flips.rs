@@ -35,7 +35,7 @@ fn at_random(packed: &[u8], options: &Options) -> Result<Vec<u8>, Error> {
 }
 
 /// 20,000 times up to so many flipped bits, and what comes of it by each way in is shown to `judge`. The one with threads, which
-/// takes the most time, is taken every fifth time.
+/// takes the most time, is taken every tenth time.
 fn flip(packed: &[u8], most: u64, has_table: bool, judge: impl Fn(&str, Result<Vec<u8>, Error>)) {
     for in_steps in [false, true] {
         let options = options(in_steps);
@@ -50,7 +50,7 @@ fn flip(packed: &[u8], most: u64, has_table: bool, judge: impl Fn(&str, Result<V
         }
         let options = options(round % 2 == 1);
         judge(&format!("round {round}, at random"), at_random(&damaged, &options));
-        if round % 5 == 0 {
+        if round % 10 == 0 {
             judge(&format!("round {round}, stream"), streamed(&damaged, &options));
         }
         if has_table {
