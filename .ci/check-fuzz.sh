@@ -10,8 +10,6 @@ command -v rustup >/dev/null && rustup run nightly rustc --version >/dev/null 2>
 PATH=$tools/cargo-fuzz/bin:$PATH
 command -v cargo-fuzz >/dev/null || retry cargo install --quiet --locked --root "$tools/cargo-fuzz" cargo-fuzz || skip "cargo-fuzz cannot be installed"
 [ $# -gt 0 ] || set -- decode seek_table round_trip
-# What a worker thread that is just ending has not freed yet is no leak. Memory that grows meets the limit and is a finding.
-export ASAN_OPTIONS=detect_leaks=0
 for target in "$@"; do
     say "== $target, $seconds s"
     log=${TMPDIR:-/tmp}/gannet-fuzz-$target.log

@@ -1,12 +1,16 @@
 //! What is compressed decodes to itself; cut or with a flipped bit it is refused or still right.
 #![no_main]
 
+mod threads;
+
 use std::io::Write as _;
 
 use gannet_stream::{Encoder, Format, Options, decompress};
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|input: (u8, u16, u32, &[u8])| {
+fuzz_target!(|input: (u8, u16, u32, &[u8])| threads::all_ended(|| run(input)));
+
+fn run(input: (u8, u16, u32, &[u8])) {
     let (kind, chunk, damage, plain) = input;
     let format = if kind & 1 == 0 { Format::Zstd } else { Format::Lz4 };
     let level = if format == Format::Zstd { 1 + i32::from(kind >> 1) % 9 } else { 1 };
@@ -24,4 +28,4 @@ fuzz_target!(|input: (u8, u16, u32, &[u8])| {
     if decompress(&packed[..], &mut decoded, &options).is_ok() {
         assert!(decoded == plain);
     }
-});
+}

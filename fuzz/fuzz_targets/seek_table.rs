@@ -1,6 +1,8 @@
 //! Right frames, and any bytes where their seek table should be: the right content, by every way in.
 #![no_main]
 
+mod threads;
+
 use std::io::{Cursor, Read as _, Seek as _, SeekFrom};
 use std::sync::OnceLock;
 
@@ -27,7 +29,9 @@ fn frames() -> &'static (Vec<u8>, Vec<u8>) {
     })
 }
 
-fuzz_target!(|data: &[u8]| {
+fuzz_target!(|data: &[u8]| threads::all_ended(|| run(data)));
+
+fn run(data: &[u8]) {
     let (packed, plain) = frames();
     let mut file = packed.clone();
     // A table's frame around any payload, or any bytes.
@@ -55,4 +59,4 @@ fuzz_target!(|data: &[u8]| {
     if reader.read_to_end(&mut bytes).is_ok() {
         assert!(bytes.starts_with(plain));
     }
-});
+}
