@@ -76,6 +76,7 @@ use_decompress() {
         program decompress "$work/d.$codec" "$work/d.out" --force >/dev/null
         cmp "$work/d.out" "$work/input"
         "$codec" -q -c "$work/input" | program decompress - - 2>/dev/null | cmp - "$work/input"
+        program decompress --test - <"$work/d.$codec" | grep -q sound
         program decompress --list "$work/d.$codec" | grep -q .
     done
     head -c 1000000 "$work/d.zstd" >"$work/d.cut"

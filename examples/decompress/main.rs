@@ -71,7 +71,7 @@ fn run(args: Args) -> Result<(), Failure> {
         return part(&args, range);
     }
     let jobs = if args.test {
-        let source = |path: &PathBuf| Job { source: Some(path.clone()), output: None };
+        let source = |path: &PathBuf| Job { source: (path != Path::new("-")).then(|| path.clone()), output: None };
         args.files.iter().map(source).collect()
     } else {
         jobs(&args.files, args.common.each, plain_name)?
@@ -102,6 +102,7 @@ fn one(args: &Args, job: &Job) -> Result<Done, Failure> {
         let stdout = || stdout().map_err(|source| stream::Error::Write { offset: 0, source });
         match (&job.source, &job.output) {
             (Some(source), None) if args.test => verify_file(source, &options),
+            (None, None) if args.test => decompress(io::stdin(), io::sink(), &options),
             (Some(source), Some(output)) => decompress_file(source, output, &options),
             // Standard input under its name, so that the output is as safe as from a file.
             (None, Some(output)) => decompress_file("/dev/stdin", output, &options),
@@ -178,6 +179,9 @@ fn list(args: &Args) -> Result<(), Failure> {
     let mut out = Printer::new(args.common.json.as_ref());
     let mut files = Vec::new();
     for source in &args.files {
+        if source == Path::new("-") {
+            return Err(Failure::Usage("--list needs files, not -".into()));
+        }
         let (mut rows, mut entries) = (Vec::new(), Vec::new());
         for frame in frames(source)? {
             let frame = frame?;

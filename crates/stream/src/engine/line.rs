@@ -106,7 +106,7 @@ impl<J: Send + 'static, C: Send + 'static> Line<J, C> {
 
     /// Takes a popped buffer back; its chunk has left memory.
     pub(crate) fn give(&self, buffer: Vec<u8>) {
-        self.shared.buffers.give(buffer);
+        self.shared.outputs.give(buffer);
         let mut state = self.shared.lock();
         self.shared.account(&mut state);
         state.retired += 1;
@@ -150,9 +150,9 @@ impl<J: Send + 'static, C: Send + 'static> Line<J, C> {
         self.shared.lock().retired
     }
 
-    /// The buffers that go round.
+    /// Buffers for jobs that carry bytes.
     pub(crate) fn buffers(&self) -> &Buffers {
-        &self.shared.buffers
+        &self.shared.inputs
     }
 
     fn spawn(&self, mut state: MutexGuard<'_, State<J>>) {

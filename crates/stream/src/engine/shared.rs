@@ -68,7 +68,9 @@ pub(super) struct Shared<J, C> {
     work: Work<J, C>,
     deliver: Deliver,
     meter: Arc<Meter>,
-    pub(super) buffers: Buffers,
+    /// What jobs carry, and what they become. Apart, as buffers keep their length: see [`Buffers::take`].
+    pub(super) inputs: Buffers,
+    pub(super) outputs: Buffers,
     idle: Mutex<Vec<Worker<C>>>,
     /// Locked before `state` where both are.
     next: Mutex<Option<Next<J>>>,
@@ -93,7 +95,8 @@ impl<J: Send + 'static, C: Send + 'static> Shared<J, C> {
             work,
             deliver,
             meter,
-            buffers: Buffers::default(),
+            inputs: Buffers::default(),
+            outputs: Buffers::default(),
             idle: Mutex::default(),
             state: Mutex::new(State::new(next.is_some(), released)),
             next: Mutex::new(next),
@@ -142,7 +145,7 @@ impl<J: Send + 'static, C: Send + 'static> Shared<J, C> {
             return None;
         }
         drop(state);
-        let feed = Feed { meter: &self.meter, buffers: &self.buffers };
+        let feed = Feed { meter: &self.meter, buffers: &self.inputs };
         let job = catch_unwind(AssertUnwindSafe(|| next(&feed)));
         let mut state = self.lock();
         match job {
@@ -170,7 +173,7 @@ impl<J: Send + 'static, C: Send + 'static> Shared<J, C> {
 
     fn perform(&self, index: u64, job: J) -> Result<Vec<u8>, Error> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let mut output = self.buffers.take();
+        let mut output = self.outputs.take();
         let result = catch_unwind(AssertUnwindSafe(|| {
             let mut worker = match idle {
                 Some(worker) => worker,
@@ -183,7 +186,7 @@ impl<J: Send + 'static, C: Send + 'static> Shared<J, C> {
                 input: &mut worker.input,
                 output: &mut output,
                 meter: &self.meter,
-                buffers: &self.buffers,
+                buffers: &self.inputs,
             })?;
             // A context that failed is not used again.
             self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(worker);
@@ -222,7 +225,7 @@ impl<J: Send + 'static, C: Send + 'static> Shared<J, C> {
                 }
                 self.meter.add_bytes(Stage::Write, bytes.len() as u64);
             }
-            self.buffers.give(bytes);
+            self.outputs.give(bytes);
             let mut state = self.lock();
             self.account(&mut state);
             state.retired += 1;
