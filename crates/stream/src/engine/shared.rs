@@ -42,7 +42,7 @@ pub(crate) type Released = Box<dyn FnMut(u64, &[u8]) -> Result<(), Error> + Send
 pub(crate) enum Deliver {
     /// They wait to be popped.
     Pop,
-    /// The worker that completes the run writes them, at offsets assigned in order.
+    /// A worker writes them, one at a time, at offsets assigned in order.
     /// Weak: when the run is over, the caller alone has the file.
     File(Weak<Output>),
     /// They are dropped, in order.
@@ -199,23 +199,34 @@ impl<J: Send + 'static, C: Send + 'static> Shared<J, C> {
         }
     }
 
-    /// Puts a result in its place and lets out what is next in order.
+    /// Puts a result in its place, and lets out what is next in order unless another worker is at that.
     fn complete(self: &Arc<Self>, index: u64, result: Result<Vec<u8>, Error>) {
         let mut state = self.lock();
         state.place(index, result);
-        let mut batch = Vec::new();
         if !matches!(self.deliver, Deliver::Pop) {
             while !state.stopped {
                 match state.next_out() {
-                    Some(Ok(out)) => batch.push(out),
+                    Some(Ok(out)) => state.leaving.push_back(out),
                     Some(Err(error)) => state.failure = Some(error),
                     None => break,
                 }
             }
         }
+        // Systems write to one place of a file at a time: who would wait for that goes on with other work.
+        let is_free = !state.leaving.is_empty() && !state.writing;
+        state.writing |= is_free;
         drop(state);
         self.changed.notify_all();
-        for (offset, bytes) in batch {
+        if is_free {
+            self.let_out();
+        }
+    }
+
+    /// Lets out what is leaving until nothing is, also what comes meanwhile.
+    fn let_out(self: &Arc<Self>) {
+        let mut state = self.lock();
+        while let Some((offset, bytes)) = state.leaving.pop_front() {
+            drop(state);
             if let Deliver::File(output) = &self.deliver {
                 let Some(output) = output.upgrade() else { return };
                 let written = self.meter.time(Stage::Write, || output.write_all_at(&bytes, offset));
@@ -226,7 +237,7 @@ impl<J: Send + 'static, C: Send + 'static> Shared<J, C> {
                 self.meter.add_bytes(Stage::Write, bytes.len() as u64);
             }
             self.outputs.give(bytes);
-            let mut state = self.lock();
+            state = self.lock();
             self.account(&mut state);
             state.retired += 1;
             let count = self.wanted(&state);
@@ -235,7 +246,9 @@ impl<J: Send + 'static, C: Send + 'static> Shared<J, C> {
             self.changed.notify_all();
             // Not only at the task's end: others may go on while this worker writes the rest.
             self.spawn_more(count);
+            state = self.lock();
         }
+        state.writing = false;
     }
 
     pub(super) fn source_failed(self: &Arc<Self>, error: Error) {

@@ -24,6 +24,9 @@ pub(super) struct State<J> {
     /// Where the next released result goes in the output file.
     pub(super) offset: u64,
     pub(super) released: Option<Released>,
+    /// Released results with their offsets, and whether a worker is letting them out.
+    pub(super) leaving: VecDeque<(u64, Vec<u8>)>,
+    pub(super) writing: bool,
     /// No job will come any more.
     pub(super) ended: bool,
     /// A job failed: none after it starts, those before it are still released.
@@ -48,6 +51,8 @@ impl<J> State<J> {
             done: VecDeque::new(),
             offset: 0,
             released,
+            leaving: VecDeque::new(),
+            writing: false,
             ended: false,
             halted: false,
             stopped: false,
