@@ -1,4 +1,4 @@
-//! Pairs of runs in one process: `pipeline FOLDER PAIRS NAME=FILE…` and `lz4 PAIRS NAME=FILE…`.
+//! Pairs of runs in one process: `pipeline FOLDER PAIRS WORDS NAME=FILE…` and `lz4 NAME=FILE…`.
 
 use std::time::Instant;
 
@@ -12,10 +12,13 @@ const BLOCK: usize = 4 << 20;
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let usage = "stream-peers pipeline FOLDER PAIRS NAME=FILE… | lz4 NAME=FILE…";
+    let usage = "stream-peers pipeline FOLDER PAIRS WORDS NAME=FILE… | lz4 NAME=FILE…";
     match args.split_first().map(|(verb, rest)| (verb.as_str(), rest)) {
         #[cfg(feature = "pipeline")]
-        Some(("pipeline", [folder, pairs, files @ ..])) => pipeline::run(folder, pairs.parse().expect(usage), files),
+        Some(("pipeline", [folder, pairs, words, files @ ..])) => {
+            let pairs = pipeline::Pairs { number: pairs.parse().expect(usage), words: words.clone() };
+            pipeline::run(folder, &pairs, files);
+        }
         Some(("lz4", files)) => files.iter().for_each(|file| lz4(file)),
         _ => panic!("{usage}"),
     }

@@ -15,7 +15,13 @@ use super::{median, seconds, split};
 /// Codec, level and the default chunk.
 const CASES: [(Format, i32, usize); 3] = [(Format::Zstd, 1, 2 << 20), (Format::Zstd, 3, 4 << 20), (Format::Lz4, 1, 4 << 20)];
 
-pub(super) fn run(folder: &str, pairs: usize, files: &[String]) {
+/// How many pairs of runs, and of which lines: those that contain the words.
+pub(super) struct Pairs {
+    pub(super) number: usize,
+    pub(super) words: String,
+}
+
+pub(super) fn run(folder: &str, pairs: &Pairs, files: &[String]) {
     let folder = Path::new(folder);
     let (source, packed, out) = (folder.join("peers-source"), folder.join("peers-packed"), folder.join("peers-out"));
     println!("| line | theirs, s | ours, s | ratio | range |\n|---|---|---|---|---|");
@@ -29,7 +35,7 @@ pub(super) fn run(folder: &str, pairs: usize, files: &[String]) {
             let gone = |path: &Path| drop(std::fs::remove_file(path));
             let compress = |threads| {
                 gone(&packed);
-                seconds(|| drop(compress_file(&source, &packed, &options(threads)).expect("it compresses")))
+                seconds(|| _ = compress_file(&source, &packed, &options(threads)).expect("it compresses"))
             };
             let mut codec = Loop::new(level, chunk);
             if format == Format::Zstd {
@@ -37,13 +43,18 @@ pub(super) fn run(folder: &str, pairs: usize, files: &[String]) {
                     gone(&out);
                     seconds(|| workers(&source, &out, level))
                 };
-                pair(pairs, &format!("compress {label}, libzstd with 2 workers"), 1.0, theirs, || compress(2));
+                pairs.line(&format!("compress {label}, libzstd with 2 workers"), 1.0, theirs, || compress(2));
             }
-            let mut chunks: Vec<Vec<u8>> = Vec::new();
             let theirs = || seconds(|| plain.chunks(chunk).for_each(|chunk| _ = codec.chunk(format, chunk)));
-            pair(pairs, &format!("compress {label}, half the time of a loop in memory"), 0.5, theirs, || compress(2));
-            pair(pairs, &format!("compress {label}, 1 thread"), 1.0, || compress(1), || compress(2));
-            chunks.extend(plain.chunks(chunk).map(|chunk| codec.chunk(format, chunk).to_vec()));
+            pairs.line(&format!("compress {label}, half the time of a loop in memory"), 0.5, theirs, || compress(2));
+            pairs.line(&format!("compress {label}, 1 thread"), 1.0, || compress(1), || compress(2));
+            let to_memory = format!("decompress {label} to memory, half the time of a loop");
+            let to_a_file = format!("decompress {label}, 1 thread");
+            if !pairs.want(&to_memory) && !pairs.want(&to_a_file) {
+                continue;
+            }
+            compress(2);
+            let chunks: Vec<Vec<u8>> = plain.chunks(chunk).map(|chunk| codec.chunk(format, chunk).to_vec()).collect();
             let bytes = std::fs::read(&packed).expect("the packed file");
             let (mut context, mut buffer) = (DCtx::create(), vec![0; chunk]);
             let theirs = || {
@@ -60,13 +71,13 @@ pub(super) fn run(folder: &str, pairs: usize, files: &[String]) {
                     }
                 })
             };
-            let ours = || seconds(|| drop(decompress(&bytes[..], io::sink(), &options(2)).expect("it decodes")));
-            pair(pairs, &format!("decompress {label} to memory, half the time of a loop"), 0.5, theirs, ours);
+            let ours = || seconds(|| _ = decompress(&bytes[..], io::sink(), &options(2)).expect("it decodes"));
+            pairs.line(&to_memory, 0.5, theirs, ours);
             let to_file = |threads| {
                 gone(&out);
-                seconds(|| drop(decompress_file(&packed, &out, &options(threads)).expect("it decodes")))
+                seconds(|| _ = decompress_file(&packed, &out, &options(threads)).expect("it decodes"))
             };
-            pair(pairs, &format!("decompress {label}, 1 thread"), 1.0, || to_file(1), || to_file(2));
+            pairs.line(&to_a_file, 1.0, || to_file(1), || to_file(2));
         }
     }
     for path in [&source, &packed, &out] {
@@ -74,18 +85,30 @@ pub(super) fn run(folder: &str, pairs: usize, files: &[String]) {
     }
 }
 
-/// Theirs and ours in turn; the ratio of each pair is taken by itself. `share` of their time is what ours is held against.
-fn pair(pairs: usize, label: &str, share: f64, mut theirs: impl FnMut() -> f64, mut ours: impl FnMut() -> f64) {
-    let (mut a, mut b, mut ratios) = (vec![], vec![], vec![]);
-    for round in 0..=pairs {
-        let (x, y) = (theirs() * share, ours());
-        // The first warms up.
-        if round > 0 {
-            (a.push(x), b.push(y), ratios.push(x / y));
-        }
+impl Pairs {
+    fn want(&self, label: &str) -> bool {
+        label.contains(&self.words)
     }
-    let (x, y, ratio) = (median(&mut a), median(&mut b), median(&mut ratios));
-    println!("| {label} | {x:.3} | {y:.3} | {ratio:.2} | {:.2} to {:.2} |", ratios[0], ratios[pairs - 1]);
+
+    /// Theirs and ours in turn; the ratio of each pair is taken by itself. `share` of their time is what ours is held against.
+    fn line(&self, label: &str, share: f64, mut theirs: impl FnMut() -> f64, mut ours: impl FnMut() -> f64) {
+        if !self.want(label) {
+            return;
+        }
+        let pairs = self.number;
+        let (mut a, mut b, mut ratios) = (vec![], vec![], vec![]);
+        for round in 0..=pairs {
+            let (x, y) = (theirs() * share, ours());
+            // The first warms up.
+            if round > 0 {
+                a.push(x);
+                b.push(y);
+                ratios.push(x / y);
+            }
+        }
+        let (x, y, ratio) = (median(&mut a), median(&mut b), median(&mut ratios));
+        println!("| {label} | {x:.3} | {y:.3} | {ratio:.2} | {:.2} to {:.2} |", ratios[0], ratios[pairs - 1]);
+    }
 }
 
 /// libzstd's own multithreading, as its Rust binding offers it.
