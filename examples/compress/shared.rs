@@ -1,7 +1,7 @@
 //! What `compress` and `decompress` share.
 
 use std::collections::HashSet;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, IsTerminal, Read, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -116,6 +116,20 @@ impl Common {
         }
     }
 
+    /// A pipe cannot be read twice to verify it, and a device must not be removed; nor a link, which is not the source.
+    fn check_source(&self, job: &Job) -> Result<(), Failure> {
+        let Some(source) = &job.source else { return Ok(()) };
+        let is_other = |found: io::Result<Metadata>| found.is_ok_and(|found| !found.is_file() && !found.is_dir());
+        let refuse = |what: &str| Err(Failure::run(format!("{}: {what}", source.display())));
+        if self.remove_source && is_other(std::fs::symlink_metadata(source)) {
+            return refuse("is no regular file, which is all that --remove-source removes");
+        }
+        if self.verify && is_other(std::fs::metadata(source)) {
+            return refuse("is no regular file, and only such are verified");
+        }
+        Ok(())
+    }
+
     /// Runs one job under the progress bar, with the hooks set in the options it is given.
     pub(crate) fn run(
         &self,
@@ -206,7 +220,7 @@ impl Common {
         let (mut files, mut failed) = (Vec::new(), None);
         for job in jobs {
             let (source, output) = (name(job.source.as_deref()), name(job.output.as_deref()));
-            match does(job) {
+            match self.check_source(job).and_then(|()| does(job)) {
                 Ok(done) => {
                     let text = says(job, &done);
                     if !data_on_stdout {

@@ -130,6 +130,21 @@ fn results_never_replace_what_is_no_result() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn only_regular_files_are_removed_or_verified() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    std::fs::write(path("a"), b"content").unwrap();
+    std::os::unix::fs::symlink("a", path("link")).unwrap();
+    std::os::unix::fs::symlink("/dev/null", path("null")).unwrap();
+    for words in [["--remove-source", "link"], ["--remove-source", "null"], ["--verify", "null"]] {
+        assert!(matches!(run(args(&[words[0], &path(words[1]), &path("out")])), Err(super::Failure::Run(_))), "{words:?}");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3);
+    }
+    run(args(&["--verify", &path("link"), &path("out")])).unwrap();
+}
+
 /// With `--force` an output may replace a file, but none that is another source or output of the same run.
 #[test]
 fn no_output_is_another_file_of_the_run() {

@@ -18,7 +18,7 @@ use support::args::positive_size;
 use support::cli::{self, Failure};
 use support::print::Printer;
 use support::results::check_results;
-use support::{json, units};
+use support::{interrupt, json, units};
 
 use shared::{Common, Done, Job, jobs, name, pace, stdout};
 
@@ -159,7 +159,7 @@ fn part(args: &Args, range: Range<u64>) -> Result<(), Failure> {
         return Err(Failure::run(format!("{}: the content has {len} bytes", source.display())));
     }
     io::Seek::seek(&mut reader, io::SeekFrom::Start(range.start))?;
-    let part = io::Read::take(reader, range.end.min(len) - range.start);
+    let part = io::Read::take(Stoppable(reader), range.end.min(len) - range.start);
     match output {
         None => {
             let (mut part, mut out) = (part, stdout()?);
@@ -170,6 +170,16 @@ fn part(args: &Args, range: Range<u64>) -> Result<(), Failure> {
             stream::compress_to_file(part, output, &options)?;
             Ok(())
         }
+    }
+}
+
+/// A reader that ends with an error once the program was asked to end.
+struct Stoppable<R>(R);
+
+impl<R: io::Read> io::Read for Stoppable<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        interrupt::check().map_err(|_| io::Error::other("interrupted"))?;
+        self.0.read(into)
     }
 }
 
@@ -184,6 +194,7 @@ fn list(args: &Args) -> Result<(), Failure> {
         }
         let (mut rows, mut entries) = (Vec::new(), Vec::new());
         for frame in frames(source)? {
+            interrupt::check()?;
             let frame = frame?;
             let content = frame.content_bytes;
             let ratio = content.filter(|&bytes| bytes > 0).map(|bytes| bytes as f64 / frame.compressed_bytes as f64);

@@ -4,5 +4,5 @@ mod input;
 mod output;
 mod positioned;
 
-pub(crate) use input::{ALIGN, Input, aligned_part, aligned_start};
+pub(crate) use input::{ALIGN, Input, aligned_part, aligned_start, check_seekable};
 pub(crate) use output::Output;

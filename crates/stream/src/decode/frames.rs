@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::Error;
 use crate::engine::Meter;
-use crate::file::Input;
+use crate::file::{Input, check_seekable};
 
 use super::bytes::Bytes;
 #[cfg(feature = "lz4")]
@@ -69,9 +69,11 @@ pub struct Frame {
 /// A file that cannot be opened, or that has no length, such as a pipe.
 pub fn frames(path: impl AsRef<Path>) -> Result<Frames, Error> {
     let path = path.as_ref();
+    let what = "listing the frames of what is not a regular file";
+    check_seekable(path, what)?;
     let input = Arc::new(Input::open(path)?);
     if !input.metadata().is_file() {
-        return Err(Error::Unsupported { what: "listing the frames of what is not a regular file" }.at(path));
+        return Err(Error::Unsupported { what }.at(path));
     }
     let bytes = Bytes::file(input.clone(), Arc::new(Meter::new()));
     Ok(Frames { walk: Walk::new(), bytes, input })

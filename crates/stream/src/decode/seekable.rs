@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::engine::Meter;
+use crate::file::check_seekable;
 use crate::{Error, Options};
 
 use super::bytes::Bytes;
@@ -54,6 +55,7 @@ impl SeekableReader<File> {
     /// A file that cannot be opened or read, or is not a zstd or LZ4 file.
     pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Self, Error> {
         let path = path.as_ref();
+        check_seekable(path, "random access to what is not a file")?;
         let file = File::open(path).map_err(|source| Error::Open { path: path.to_path_buf(), source })?;
         Self::new(file, options).map_err(|error| error.at(path))
     }

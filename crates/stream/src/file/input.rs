@@ -1,6 +1,6 @@
 //! A source file.
 
-use std::fs::{File, Metadata};
+use std::fs::{self, File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -24,6 +24,23 @@ pub(crate) fn aligned_part(buffer: &mut Vec<u8>, size: usize) -> &mut [u8] {
     }
     let start = aligned_start(buffer);
     &mut buffer[start..start + size]
+}
+
+/// Refuses folders, and what can only be read forwards, without opening it: a pipe would wait for its other end.
+pub(crate) fn check_seekable(path: &Path, doing: &'static str) -> Result<(), Error> {
+    // What is not there is for opening to say.
+    let Ok(found) = fs::metadata(path) else { return Ok(()) };
+    #[cfg(unix)]
+    let is_disk = std::os::unix::fs::FileTypeExt::is_block_device(&found.file_type());
+    #[cfg(not(unix))]
+    let is_disk = false;
+    if found.is_dir() {
+        Err(Error::Folder { path: path.to_path_buf() })
+    } else if !found.is_file() && !is_disk {
+        Err(Error::Unsupported { what: doing }.at(path))
+    } else {
+        Ok(())
+    }
 }
 
 /// A source file, open for reading.

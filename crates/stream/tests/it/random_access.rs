@@ -181,9 +181,23 @@ fn a_frame_that_the_table_leaves_out_is_found() {
     assert_ranges(&[&file[..], &seek_table(&table, None)].concat(), &plain[..200], true, "empty frames left out");
 }
 
+/// A pipe has no end to seek from, and nobody may write to it: it must not even be opened.
+#[cfg(unix)]
+#[test]
+fn pipes_are_refused_at_once() {
+    let folder = Folder::new();
+    let pipe = folder.path("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let error = frames(&pipe).map(drop).unwrap_err();
+    assert!(matches!(inner(error), Error::Unsupported { .. }));
+    let error = SeekableReader::open(&pipe, &Options::new()).map(drop).unwrap_err();
+    assert!(matches!(inner(error), Error::Unsupported { .. }));
+}
+
 #[test]
 fn read_range_clips_at_the_end() {
     let folder = Folder::new();
+    assert!(matches!(read_range(folder.path(""), 0..1, &Options::new()), Err(Error::Folder { .. })));
     let plain = text(50_000, 5);
     let path = folder.file("packed", &compressed(&plain, &options(Format::Zstd, 4096)));
     for range in [0..0, 0..1, 4095..4097, 0..50_000, 49_999..60_000, 50_000..50_001, 60_000..u64::MAX] {
