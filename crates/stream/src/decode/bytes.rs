@@ -1,6 +1,7 @@
 //! The compressed bytes: a file read at any offset, or a stream read forwards.
 
 use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::Error;
@@ -31,11 +32,13 @@ enum Origin<R> {
         len: u64,
         scratch: Vec<u8>,
     },
-    /// Keeps the bytes from the last [`Bytes::forget`] on: they begin at `head` in the buffer, at `start` in the stream.
+    /// Keeps the bytes from the last [`Bytes::forget`] on: from `head` to `tail` in the buffer, from `start` on in the stream.
+    /// Behind `tail` the buffer has what was in it, so that making room costs no zeroing.
     Stream {
         reader: R,
         buffer: Vec<u8>,
         head: usize,
+        tail: usize,
         start: u64,
         end: bool,
     },
@@ -48,8 +51,16 @@ type ReadAt<R> = fn(&mut R, u64, &mut [u8]) -> io::Result<()>;
 pub(crate) enum Place {
     /// In the file: offset and length.
     Range(u64, usize),
-    /// Here, in a pooled buffer.
-    Here(Vec<u8>),
+    /// Here, in a part of a pooled buffer.
+    Here(Vec<u8>, Range<usize>),
+}
+
+impl Place {
+    /// All of a buffer.
+    pub(crate) fn all(buffer: Vec<u8>) -> Self {
+        let len = buffer.len();
+        Self::Here(buffer, 0..len)
+    }
 }
 
 impl Bytes<io::Empty> {
@@ -74,7 +85,7 @@ impl<R: Read + Seek> Bytes<R> {
 impl<R: Read> Bytes<R> {
     /// A stream, whose first byte has offset 0.
     pub(crate) fn stream(reader: R, meter: Arc<Meter>) -> Self {
-        Self { from: Origin::Stream { reader, buffer: Vec::new(), head: 0, start: 0, end: false }, meter }
+        Self { from: Origin::Stream { reader, buffer: Vec::new(), head: 0, tail: 0, start: 0, end: false }, meter }
     }
 
     /// Up to `want` bytes at `at`; fewer only where the data ends.
@@ -102,15 +113,17 @@ impl<R: Read> Bytes<R> {
                 self.meter.time(Stage::Read, || read_at(reader, at, into)).map_err(|source| Error::Read { offset: at, source })?;
                 Ok(&scratch[..there])
             }
-            Origin::Stream { reader, buffer, head, start, end } => {
+            Origin::Stream { reader, buffer, head, tail, start, end } => {
                 debug_assert!(at >= *start, "forgotten bytes");
                 let skip = usize::try_from(at - *start).map_err(|_| Error::Truncated { offset: at })?;
-                while !*end && buffer.len() - *head < skip.saturating_add(want) {
-                    let offset = *start - *head as u64;
-                    *end = !self.meter.time(Stage::Read, || fill(reader, buffer, offset))?;
+                while !*end && *tail - *head < skip.saturating_add(want) {
+                    let offset = *start + (*tail - *head) as u64;
+                    let count = self.meter.time(Stage::Read, || fill(reader, buffer, *tail, offset))?;
+                    *tail += count;
+                    *end = count == 0;
                 }
-                let from = buffer.len().min(*head + skip);
-                let to = buffer.len().min(from.saturating_add(want));
+                let from = (*tail).min(*head + skip);
+                let to = (*tail).min(from.saturating_add(want));
                 Ok(&buffer[from..to])
             }
         }
@@ -147,12 +160,13 @@ impl<R: Read> Bytes<R> {
 
     /// The bytes before `to` are not needed any more.
     pub(crate) fn forget(&mut self, to: u64) {
-        if let Origin::Stream { buffer, head, start, .. } = &mut self.from {
-            let gone = (to.saturating_sub(*start) as usize).min(buffer.len() - *head);
+        if let Origin::Stream { buffer, head, tail, start, .. } = &mut self.from {
+            let gone = (to.saturating_sub(*start) as usize).min(*tail - *head);
             *head += gone;
             *start += gone as u64;
-            if *head >= buffer.len() / 2 {
-                buffer.drain(..*head);
+            if *head >= *tail / 2 {
+                buffer.copy_within(*head..*tail, 0);
+                *tail -= *head;
                 *head = 0;
             }
         }
@@ -163,35 +177,54 @@ impl<R: Read> Bytes<R> {
         if let Origin::File { .. } = &mut self.from {
             return Ok(Place::Range(at, len));
         }
-        let mut here = buffers.take();
-        here.clear();
-        here.extend_from_slice(self.peek(at, len)?);
+        let mut other = buffers.take();
+        if let Origin::Stream { .. } = &self.from {
+            self.peek(at, len)?;
+        }
+        if let Origin::Stream { buffer, head, tail, start, .. } = &mut self.from {
+            let from = *head + (at - *start) as usize;
+            let to = from + len;
+            let rest = *tail - to;
+            // The smaller part moves to another buffer.
+            if rest <= len {
+                make_room(&mut other, rest);
+                other[..rest].copy_from_slice(&buffer[to..*tail]);
+                let here = std::mem::replace(buffer, other);
+                (*head, *tail, *start) = (0, rest, at + len as u64);
+                return Ok(Place::Here(here, from..to));
+            }
+        }
+        make_room(&mut other, len);
+        other[..len].copy_from_slice(self.peek(at, len)?);
         self.forget(at + len as u64);
-        Ok(Place::Here(here))
+        Ok(Place::Here(other, 0..len))
     }
 
     /// Where the data ends, as far as known: the length of a file, or what was read of a stream.
     pub(crate) fn end(&self) -> u64 {
         match &self.from {
             Origin::File { len, .. } | Origin::Seek { len, .. } => *len,
-            Origin::Stream { buffer, head, start, .. } => *start + (buffer.len() - *head) as u64,
+            Origin::Stream { head, tail, start, .. } => *start + (*tail - *head) as u64,
         }
     }
 }
 
-/// One read. Whether there was anything.
-fn fill(reader: &mut impl Read, buffer: &mut Vec<u8>, start: u64) -> Result<bool, Error> {
-    let old = buffer.len();
-    buffer.resize(old + READ, 0);
-    let read = loop {
-        match reader.read(&mut buffer[old..]) {
+/// One read to the place behind `tail`, which is at `offset` of the stream. How many bytes; none at the end.
+fn fill(reader: &mut impl Read, buffer: &mut Vec<u8>, tail: usize, offset: u64) -> Result<usize, Error> {
+    make_room(buffer, tail + READ);
+    loop {
+        match reader.read(&mut buffer[tail..tail + READ]) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            other => break other,
+            Err(source) => return Err(Error::Read { offset, source }),
+            // A reader that says it read more than there was room for is wrong.
+            Ok(count) => return Ok(count.min(READ)),
         }
-    };
-    buffer.truncate(old + *read.as_ref().unwrap_or(&0));
-    match read {
-        Ok(count) => Ok(count > 0),
-        Err(source) => Err(Error::Read { offset: start + old as u64, source }),
+    }
+}
+
+/// Makes the length `len` at least; zeroes only what is beyond an earlier length.
+fn make_room(buffer: &mut Vec<u8>, len: usize) {
+    if buffer.len() < len {
+        buffer.resize(len, 0);
     }
 }

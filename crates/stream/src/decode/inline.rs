@@ -71,17 +71,17 @@ impl Inline {
         };
         self.sum = if let Order::Frame(sum) = &planned.order { Some(sum.clone()) } else { None };
         let Job { at, place, kind, sum } = self.orders.note(planned);
-        let here = match place {
-            Place::Here(here) => here,
+        let (here, part) = match place {
+            Place::Here(here, part) => (here, part),
             Place::Range(from, len) => {
                 let mut here = self.buffers.take();
                 here.clear();
                 here.extend_from_slice(bytes.peek(from, len)?);
-                here
+                (here, 0..len)
             }
         };
-        let done = self.context.decode(kind, sum.as_ref(), &here, output);
-        done.map_err(|fault| fault.at(at, at + here.len() as u64))?;
+        let done = self.context.decode(kind, sum.as_ref(), &here[part.clone()], output);
+        done.map_err(|fault| fault.at(at, at + part.len() as u64))?;
         self.buffers.give(here);
         self.checker.check(output)?;
         Ok(true)

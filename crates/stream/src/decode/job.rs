@@ -54,7 +54,7 @@ impl Job {
         match (&self.place, self.kind) {
             (_, Kind::Ready) => 0,
             (Place::Range(_, len), _) => *len as u64,
-            (Place::Here(bytes), _) => bytes.len() as u64,
+            (Place::Here(_, part), _) => part.len() as u64,
         }
     }
 }
@@ -71,12 +71,12 @@ pub(crate) fn work(task: Task<'_, Job, Context>, file: Option<&file::Input>) -> 
     let count = task.job.worker_bytes();
     let Task { job: Job { at, place, kind, sum }, context, input, output, meter, buffers, .. } = task;
     let done = match (place, file) {
-        (Place::Here(mut bytes), _) => {
+        (Place::Here(mut bytes, part), _) => {
             if let Kind::Ready = kind {
                 std::mem::swap(&mut bytes, output);
             } else {
-                let done = meter.time(Stage::Process, || context.decode(kind, sum.as_ref(), &bytes, output));
-                done.map_err(|fault| fault.at(at, at + bytes.len() as u64))?;
+                let done = meter.time(Stage::Process, || context.decode(kind, sum.as_ref(), &bytes[part.clone()], output));
+                done.map_err(|fault| fault.at(at, at + part.len() as u64))?;
             }
             buffers.give(bytes);
             Ok(())

@@ -338,5 +338,5 @@ impl Tables {
 
 /// Output that is decoded already.
 fn ready(at: u64, output: Vec<u8>) -> Planned {
-    Planned { job: Job { at, place: Place::Here(output), kind: Kind::Ready, sum: None }, order: Order::Free }
+    Planned { job: Job { at, place: Place::all(output), kind: Kind::Ready, sum: None }, order: Order::Free }
 }
