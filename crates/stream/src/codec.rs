@@ -3,6 +3,7 @@
 #[cfg(feature = "lz4")]
 pub(crate) mod lz4;
 pub(crate) mod probe;
+#[cfg_attr(not(feature = "zstd"), allow(dead_code, reason = "only zstd frames are stored"))]
 pub(crate) mod stored;
 #[cfg(feature = "zstd")]
 pub(crate) mod zstd;
