@@ -12,8 +12,8 @@ const TAGS: usize = 1 << 15;
 /// Bytes counted before they are judged.
 const SAMPLE: u32 = 4096;
 
-/// Looks at a chunk, piece by piece, for what compressors live on: values that are more frequent than others, and content
-/// that repeats. It sees a part of the bytes only, so a few small places that would compress may go unnoticed.
+/// Looks at a chunk, piece by piece, for what compressors live on: values that are more frequent than others, content that
+/// repeats, pages that are filled up. It sees a part of the bytes only, so a few small places that would compress may go unnoticed.
 pub(crate) struct Probe {
     counts: [u32; 256],
     counted: u32,
@@ -28,7 +28,7 @@ impl Probe {
 
     /// Looks at the next piece; its length is a multiple of 4 KiB, save the last one's. False where something was found.
     pub(crate) fn finds_nothing(&mut self, piece: &[u8]) -> bool {
-        piece.chunks(STRETCH).all(|stretch| self.is_even(&stretch[..stretch.len().min(COUNTED)]))
+        piece.chunks(STRETCH).all(|stretch| !ends_in_a_run(stretch) && self.is_even(&stretch[..stretch.len().min(COUNTED)]))
             && piece.chunks(STRETCH).all(|stretch| self.is_new(stretch))
     }
 
@@ -69,6 +69,12 @@ impl Probe {
         }
         !known
     }
+}
+
+/// Whether a stretch ends with one value again and again: what is kept in pages of 4 KiB is filled up so behind its last byte, and
+/// nowhere else shows anything where each piece of it is compressed or encrypted by itself.
+fn ends_in_a_run(stretch: &[u8]) -> bool {
+    stretch.last_chunk::<8>().is_some_and(|bytes| bytes.iter().all(|byte| *byte == bytes[0]))
 }
 
 /// Slot and tag of six bytes. Two contents of one tag are one in 2^32.
@@ -127,6 +133,15 @@ mod tests {
             let mut bytes = source.clone();
             bytes.copy_within(from..from + len, to);
             assert!(!finds_nothing(&bytes), "{from} to {to}");
+        }
+    }
+
+    #[test]
+    fn pages_filled_up_are_found() {
+        for (page, value) in [(0, 0), (10, 0xFF), (255, 0)] {
+            let mut bytes = noise(1 << 20, 4);
+            bytes[page * STRETCH + 4000..(page + 1) * STRETCH].fill(value);
+            assert!(!finds_nothing(&bytes), "page {page}");
         }
     }
 
