@@ -6,14 +6,14 @@ mod shared;
 mod tests;
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Parser;
 use serde_json::{Value, json};
-use stream::{Format, FrameKind, Options, SeekableReader, decompress, decompress_file, frames, verify_file};
+use stream::{Format, FrameKind, Options, SeekableReader, decompress, decompress_file, frames, verify, verify_file};
 use support::args::positive_size;
 use support::cli::{self, Failure};
 use support::print::Printer;
@@ -102,7 +102,7 @@ fn one(args: &Args, job: &Job) -> Result<Done, Failure> {
         let stdout = || stdout().map_err(|source| stream::Error::Write { offset: 0, source });
         match (&job.source, &job.output) {
             (Some(source), None) if args.test => verify_file(source, &options),
-            (None, None) if args.test => decompress(io::stdin(), io::sink(), &options),
+            (None, None) if args.test => verify(io::stdin(), &options),
             (Some(source), Some(output)) => decompress_file(source, output, &options),
             // Standard input under its name, so that the output is as safe as from a file.
             (None, Some(output)) => decompress_file("/dev/stdin", output, &options),
@@ -154,12 +154,11 @@ fn part(args: &Args, range: Range<u64>) -> Result<(), Failure> {
     }
     let options = Options::new().max_window_bytes(args.max_window).use_seek_table(!args.walk);
     let mut reader = SeekableReader::open(source, &options)?;
-    let len = reader.content_bytes();
-    if range.start > len || (range.end != u64::MAX && range.end > len) {
-        return Err(Failure::run(format!("{}: the content has {len} bytes", source.display())));
+    if let Some(why) = beyond(&reader, &range) {
+        return Err(Failure::run(format!("{}: {why}", source.display())));
     }
     io::Seek::seek(&mut reader, io::SeekFrom::Start(range.start))?;
-    let part = io::Read::take(Stoppable(reader), range.end.min(len) - range.start);
+    let part = Part { left: range.end - range.start, range, reader };
     match output {
         None => {
             let (mut part, mut out) = (part, stdout()?);
@@ -173,13 +172,28 @@ fn part(args: &Args, range: Range<u64>) -> Result<(), Failure> {
     }
 }
 
-/// A reader that ends with an error once the program was asked to end.
-struct Stoppable<R>(R);
+/// What is wrong with a range that the content does not have.
+fn beyond(reader: &SeekableReader<File>, range: &Range<u64>) -> Option<String> {
+    let len = reader.content_bytes();
+    (range.start > len || (range.end != u64::MAX && range.end > len)).then(|| format!("the content has {len} bytes"))
+}
 
-impl<R: io::Read> io::Read for Stoppable<R> {
+/// A part of the content, all of it or an error: the program is asked to end, or the frames hold less than the seek table says.
+struct Part {
+    reader: SeekableReader<File>,
+    range: Range<u64>,
+    left: u64,
+}
+
+impl Read for Part {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         interrupt::check().map_err(|_| io::Error::other("interrupted"))?;
-        self.0.read(into)
+        let count = self.reader.by_ref().take(self.left).read(into)?;
+        self.left -= count as u64;
+        match beyond(&self.reader, &self.range) {
+            Some(why) if count == 0 && !into.is_empty() => Err(io::Error::new(io::ErrorKind::UnexpectedEof, why)),
+            _ => Ok(count),
+        }
     }
 }
 

@@ -133,6 +133,24 @@ fn a_part_is_right_past_a_table_that_lies() {
     Args::try_parse_from(["decompress", "--walk", "a"]).unwrap_err();
 }
 
+/// A frame that does not state its size, with a table that says too little or too much of it.
+#[test]
+fn a_part_is_whole_where_the_table_is_wrong() {
+    let folder = Folder::with(&content(), Format::Zstd, "other.zst");
+    for content in [1, 4, 6] {
+        let table =
+            [&[0x5E, 0x2A, 0x4D, 0x18, 17, 0, 0, 0][..], &[14, 0, 0, 0, content, 0, 0, 0], &[1, 0, 0, 0, 0, 0xB1, 0xEA, 0x92, 0x8F]];
+        let frame = [0x28, 0xB5, 0x2F, 0xFD, 0, 0, 0x29, 0, 0, b'h', b'e', b'l', b'l', b'o'];
+        std::fs::write(folder.path("a.zst"), [&frame[..], &table.concat()].concat()).unwrap();
+        run(args(&["--range", "0..", "--force", &folder.path("a.zst"), &folder.path("part")])).unwrap();
+        assert_eq!(std::fs::read(folder.path("part")).unwrap(), b"hello", "{content}");
+        for range in ["0..6", "7.."] {
+            run(args(&["--range", range, &folder.path("a.zst"), &folder.path("none")])).unwrap_err();
+            assert!(!std::path::Path::new(&folder.path("none")).exists(), "{range} of {content}");
+        }
+    }
+}
+
 #[test]
 fn the_list_has_every_frame() {
     let folder = Folder::with(&content(), Format::Zstd, "a.zst");

@@ -15,7 +15,7 @@ mod report;
 mod verdict;
 
 pub use codec::{Chunk, Codec};
-pub use decode::{Decoder, Frame, FrameKind, Frames, SeekableReader, decompress, decompress_file, frames, read_range, verify_file};
+pub use decode::{Decoder, Frame, FrameKind, Frames, SeekableReader, decompress, decompress_file, frames, read_range, verify, verify_file};
 pub use encode::{compress, compress_file, compress_to_file, transform, transform_file};
 pub use encoder::Encoder;
 pub use error::{BoxError, Error};

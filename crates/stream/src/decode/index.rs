@@ -54,7 +54,7 @@ impl Index {
             offset += u64::from(entry.compressed);
             Ok(entry.compressed >= MIN_FRAME && empty.len() <= MAX_EMPTY)
         })?;
-        let right = is_good && offset == table && index.matches_frames(bytes, &empty)?;
+        let right = is_good && offset == table && index.matches_frames(bytes, &empty, footer)?;
         Ok(right.then_some(index))
     }
 
@@ -77,12 +77,14 @@ impl Index {
 
     /// Whether frames without content have none, and the others have what the table says: together as promised, or each as
     /// its header states.
-    fn matches_frames<R: Read>(&self, bytes: &mut Bytes<R>, empty: &[u64]) -> Result<bool, Error> {
+    fn matches_frames<R: Read>(&self, bytes: &mut Bytes<R>, empty: &[u64], footer: Footer) -> Result<bool, Error> {
         let mut promised = None;
         for &at in empty {
             let head = bytes.peek(at, promise::LEN)?;
             match skippable::header(head) {
                 Some((magic, size)) => match Promise::parse(magic, size, &head[skippable::HEADER..]) {
+                    // A promised table has no checksums.
+                    Ok(Some(_)) if footer.checksums => return Ok(false),
                     Ok(found) => promised = found.and_then(|promise| promise.content_len).or(promised),
                     Err(_) => return Ok(false),
                 },

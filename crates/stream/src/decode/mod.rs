@@ -26,6 +26,6 @@ mod segment;
 mod zstd;
 
 pub use decoder::Decoder;
-pub use files::{decompress, decompress_file, verify_file};
+pub use files::{decompress, decompress_file, verify, verify_file};
 pub use frames::{Frame, FrameKind, Frames, frames};
 pub use seekable::{SeekableReader, read_range};

@@ -22,8 +22,9 @@ use super::plan::Limits;
 /// that do not state their size are then decoded once when the file is opened. The index takes 16 bytes for each frame, and
 /// as many again for a table with checksums.
 ///
-/// What is read has passed the checks of its frames, or those of the table if the frames have none and it has, and every frame that is decoded must end where the table has the next.
-/// But a table cannot be proved without walking: one that was made to deceive can say wrong things of frames that are not
+/// What is read has passed the checks of its frames, or those of the table if the frames have none and it has, and every frame
+/// that is decoded must end where the table has the next. Of a frame that is larger than [`Options::max_frame_bytes`] that is
+/// so only when its end is read: what comes before is given out as it is decoded. A table cannot be proved without walking: one that was made to deceive can say wrong things of frames that are not
 /// read, and so show right bytes at a wrong position. For files from strangers switch it off: [`Options::use_seek_table`].
 ///
 /// ```no_run
@@ -127,11 +128,27 @@ impl<R: Read + Seek> SeekableReader<R> {
             if !self.decoder.next(&mut self.bytes, &mut self.piece)? {
                 return Err(Error::Truncated { offset: self.bytes.end() });
             }
+            self.end_frame(before)?;
             if let Some((offset, sum)) = self.decoder.sum() {
                 self.index.check(offset, sum)?;
             }
             self.piece_at = before;
             self.agree()?;
+        }
+        Ok(())
+    }
+
+    /// Where the index has the next frame, the one that the piece at `from` belongs to must end, with nothing but its checks.
+    fn end_frame(&mut self, from: u64) -> Result<(), Error> {
+        let content = from + self.piece.len() as u64;
+        let next = self.index.frames.partition_point(|frame| frame.1 <= from);
+        let end = self.index.frames.get(next).map_or(self.index.len, |frame| frame.1);
+        while content >= end && self.decoder.between().is_none() {
+            let mut more = Vec::new();
+            if content > end || (self.decoder.next(&mut self.bytes, &mut more)? && !more.is_empty()) {
+                let offset = self.index.frames[next.saturating_sub(1)].0;
+                return Err(Error::Corrupt { offset, what: "a frame has more content than is stated" });
+            }
         }
         Ok(())
     }

@@ -2,9 +2,10 @@
 
 use std::io::{Cursor, Read as _, Seek as _, SeekFrom};
 
-use gannet_stream::{Error, Format, FrameKind, Options, SeekableReader, frames, read_range, verify_file};
+use gannet_stream::{Error, Format, FrameKind, Options, SeekableReader, frames, read_range, verify, verify_file};
+use zstd_safe::CParameter;
 
-use crate::build::{Lz4, lz4_legacy, seek_table, skippable, table_checksum, zstd_stream, zstd_whole};
+use crate::build::{Lz4, lz4_legacy, seek_table, skippable, table_checksum, zstd_seekable, zstd_stream, zstd_whole};
 use crate::support::{Folder, Random, compressed, inner, options, text};
 
 /// Random ranges agree with the content.
@@ -194,6 +195,42 @@ fn pipes_are_refused_at_once() {
     assert!(matches!(inner(error), Error::Unsupported { .. }));
 }
 
+/// A frame that is decoded in steps of 1 MiB, with an end behind the last of them: where the table has less of it, no step ends
+/// the frame.
+#[test]
+fn what_a_table_takes_from_a_large_frame_is_found() {
+    let plain = text(3 << 20, 13);
+    for parameters in [&[][..], &[CParameter::ChecksumFlag(true)]] {
+        let frame = zstd_stream(&plain, parameters);
+        for content in [plain.len() - 1, 2 << 20, 1 << 20, 1, plain.len() + 1] {
+            let file = [&frame[..], &seek_table(&[(frame.len() as u32, content as u32)], None)].concat();
+            let options = Options::new().max_frame_bytes(100_000);
+            let mut reader = SeekableReader::new(Cursor::new(&file), &options).unwrap();
+            assert_eq!((reader.content_bytes(), reader.has_seek_table()), (content as u64, true));
+            let mut bytes = Vec::new();
+            reader.read_to_end(&mut bytes).unwrap();
+            assert!(bytes == plain && !reader.has_seek_table(), "{content}");
+        }
+    }
+}
+
+/// Who reads a part is told the same as who reads it all.
+#[test]
+fn a_promised_table_has_no_checksums() {
+    let plain = text(250, 14);
+    for format in [Format::Zstd, Format::Lz4] {
+        let packed = compressed(&plain, &options(format, 100));
+        let table = packed.len() - 17 - 8 * 4;
+        let entries: Vec<_> = packed[table + 8..packed.len() - 9].chunks(4).map(|n| u32::from_le_bytes(n.try_into().unwrap())).collect();
+        let entries: Vec<_> = entries.chunks(2).map(|entry| (entry[0], entry[1])).collect();
+        let with = |checksums| [&packed[..table], &seek_table(&entries, checksums)].concat();
+        assert_eq!(with(None), packed);
+        let other = with(Some(&[0; 4]));
+        crate::support::decompressed(&other, &options(format, 100)).unwrap_err();
+        SeekableReader::new(Cursor::new(&other), &Options::new()).unwrap_err();
+    }
+}
+
 #[test]
 fn read_range_clips_at_the_end() {
     let folder = Folder::new();
@@ -293,5 +330,22 @@ fn verify_is_strict_about_the_table() {
         assert!(crate::support::decompressed(&packed, &options(format, 100)).unwrap() == plain);
         let error = verify_file(folder.file("packed", &packed), &options(format, 100)).unwrap_err();
         assert!(matches!(inner(error), Error::Corrupt { .. }));
+        assert!(matches!(verify(&packed[..], &options(format, 100)), Err(Error::Corrupt { .. })));
+    }
+}
+
+/// Decoding a file hashes nothing where its end shows no checksums; verifying always does.
+#[test]
+fn verify_looks_into_every_table() {
+    let folder = Folder::new();
+    let plain = text(20_000, 11);
+    let mut packed = zstd_seekable(&plain, 5_000, &[]);
+    let entry = packed.len() - 9 - 4;
+    for damage in [false, true] {
+        packed[entry] ^= u8::from(damage);
+        let file = [&packed[..], &zstd_whole(&plain, &[])].concat();
+        assert_eq!(verify_file(folder.file("packed", &file), &Options::new()).is_err(), damage);
+        assert_eq!(verify(&file[..], &Options::new()).is_err(), damage);
+        assert_eq!(verify(&file[..], &Options::new()).map(|report| report.output_bytes).unwrap_or(40_000), 40_000);
     }
 }
