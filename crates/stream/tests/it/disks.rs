@@ -4,7 +4,7 @@ use chacha20poly1305::aead::AeadInPlace;
 use chacha20poly1305::{ChaCha20Poly1305, Key, KeyInit, Nonce};
 use gannet_stream::{BoxError, Chunk, Codec, LimitingStage, Options, transform_file};
 
-use crate::support::noise;
+use crate::support::{Folder, noise};
 
 /// Encrypts.
 struct Seal(Key);
@@ -25,13 +25,18 @@ impl Codec for Seal {
     }
 }
 
-/// `GANNET_SLOW_DISK` is a folder on the disk, `GANNET_SLOW_STAGE` says what is slow there: `read` or `write`.
+/// `GANNET_SLOW_DISK` is a folder on the disk, `GANNET_SLOW_STAGE` says what is slow there: `read` or `write`. The other file is
+/// elsewhere: a disk that serves one request after the other makes quick writes wait for slow reads, and then both are busy.
 #[test]
 #[ignore = "needs a disk of known speed"]
 fn an_encrypting_codec_is_limited_by_the_disk() {
     let folder = std::path::PathBuf::from(std::env::var_os("GANNET_SLOW_DISK").expect("GANNET_SLOW_DISK"));
     let slow = std::env::var("GANNET_SLOW_STAGE").expect("GANNET_SLOW_STAGE");
-    let (src, dst) = (folder.join("plain"), folder.join("sealed"));
+    let elsewhere = Folder::new();
+    let (src, dst) = match &slow[..] {
+        "read" => (folder.join("plain"), elsewhere.path("sealed")),
+        _ => (elsewhere.path("plain"), folder.join("sealed")),
+    };
     std::fs::write(&src, noise(40_000_000, 1)).unwrap();
     let options = Options::new().threads(2).chunk_bytes(1 << 20);
     let report = transform_file(&src, &dst, Seal(Key::from([7; 32])), &options).unwrap();
