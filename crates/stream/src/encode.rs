@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::codec::stored::{Frame, is_worth_a_look};
+use crate::codec::stored::{Frame, START, is_worth_a_look};
 use crate::codec::{BuiltIn, Chunk, Codec};
 use crate::engine::{Meter, Run, Sink, Source, Task, run};
 use crate::error::Error;
@@ -201,6 +201,12 @@ fn store(
     }
     let lead = layout.head().filter(|_| index == 0);
     let mut frame = meter.time(Stage::Process, || Frame::new(out, lead.as_slice().as_flattened(), size));
+    let start = &mut aligned_part(buffer, size)[..START];
+    meter.time(Stage::Read, || input.read_exact_at(start, offset))?;
+    meter.add_bytes(Stage::Read, START as u64);
+    if !meter.time(Stage::Process, || frame.starts_with(start)) {
+        return Ok(Some(START));
+    }
     while frame.done() < size {
         let read = |content: &mut [u8], at| input.read_exact_at(content, offset + at as u64);
         let len = meter.time(Stage::Read, || frame.read(read))?;

@@ -11,6 +11,8 @@ use twox_hash::XxHash64;
 use super::probe::Probe;
 use crate::container::ZSTD_MAGIC;
 
+/// What is looked at first, where the codec wants it: most chunks end their way to a frame there, and nothing was copied.
+pub(crate) const START: usize = BLOCK;
 /// Content of a block, at most: also the window, the smallest that allows it. Source: RFC 8878 section 3.1.1.2.4.
 const BLOCK: usize = 128 << 10;
 /// What is read, looked at and hashed at once, while it is in the cache.
@@ -71,6 +73,19 @@ impl<'o> Frame<'o> {
     /// Content that is in its place, in bytes.
     pub(crate) fn done(&self) -> usize {
         self.done
+    }
+
+    /// Looks at the first [`START`] bytes of the chunk, and takes them in. False where something compresses: the frame is not to be had.
+    pub(crate) fn starts_with(&mut self, content: &[u8]) -> bool {
+        if !self.probe.finds_nothing(content) {
+            return false;
+        }
+        self.hash.write(content);
+        let place = content_of(0, self.len);
+        grow(self.out, self.start + place.end);
+        self.out[self.start..][place].copy_from_slice(content);
+        self.done = content.len();
+        self.done < self.len || self.probe.ends_with_nothing()
     }
 
     /// Lets `read` fill the next piece, from an offset in the chunk. Returns its length.
