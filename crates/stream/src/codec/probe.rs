@@ -83,7 +83,7 @@ fn place(bytes: &[u8]) -> (usize, u32) {
     const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
     let word = u64::from_le_bytes(bytes[..8].try_into().expect("eight bytes"));
     let hash = (word << 16).wrapping_mul(SPREAD);
-    ((hash >> (64 - 15)) as usize, (hash >> 16) as u32 | 1)
+    ((hash >> (64 - TAGS.trailing_zeros())) as usize, (hash >> 16) as u32 | 1)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! zstd frames of what does not compress: raw blocks.
 //!
 //! The frame of a chunk in which a [`Probe`] finds nothing, instead of the codec's longer look, which ends with the same. What
-//! comes from a file is read to its place in the frame and never copied.
+//! comes from a file is read to its place in the frame, and only the first block of it copied there.
 
 use std::hash::Hasher;
 use std::ops::Range;
@@ -10,8 +10,9 @@ use twox_hash::XxHash64;
 
 use super::probe::Probe;
 use crate::container::ZSTD_MAGIC;
+use crate::engine::grow;
 
-/// What is looked at first, where the codec wants it: most chunks end their way to a frame there, and nothing was copied.
+/// What is looked at first, where the codec wants it: most of what compresses shows there, and nothing was copied then.
 pub(crate) const START: usize = BLOCK;
 /// Content of a block, at most: also the window, the smallest that allows it. Source: RFC 8878 section 3.1.1.2.4.
 const BLOCK: usize = 128 << 10;
@@ -125,13 +126,6 @@ impl<'o> Frame<'o> {
         for (block, part) in content[..self.done].chunks_mut(BLOCK).enumerate() {
             part.copy_from_slice(&self.out[self.start..][content_of(block, self.len)]);
         }
-    }
-}
-
-/// Makes a buffer at least so long. What is there already stays: growing means zeroing.
-fn grow(out: &mut Vec<u8>, len: usize) {
-    if out.len() < len {
-        out.resize(len, 0);
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::Error;
 use crate::Stage;
-use crate::engine::{Buffers, Meter};
+use crate::engine::{Buffers, Meter, grow};
 use crate::file;
 
 /// Bytes asked of a stream at once.
@@ -93,9 +93,7 @@ impl<R: Read> Bytes<R> {
         match &mut self.from {
             Origin::File { file, len, scratch } => {
                 let there = len.saturating_sub(at).min(want as u64) as usize;
-                if scratch.len() < there {
-                    scratch.resize(there, 0);
-                }
+                grow(scratch, there);
                 let into = &mut scratch[..there];
                 if there < TIMED {
                     file.read_exact_at(into, at)?;
@@ -106,9 +104,7 @@ impl<R: Read> Bytes<R> {
             }
             Origin::Seek { reader, read_at, len, scratch } => {
                 let there = len.saturating_sub(at).min(want as u64) as usize;
-                if scratch.len() < there {
-                    scratch.resize(there, 0);
-                }
+                grow(scratch, there);
                 let into = &mut scratch[..there];
                 self.meter.time(Stage::Read, || read_at(reader, at, into)).map_err(|source| Error::Read { offset: at, source })?;
                 Ok(&scratch[..there])
@@ -187,14 +183,14 @@ impl<R: Read> Bytes<R> {
             let rest = *tail - to;
             // The smaller part moves to another buffer.
             if rest <= len {
-                make_room(&mut other, rest);
+                grow(&mut other, rest);
                 other[..rest].copy_from_slice(&buffer[to..*tail]);
                 let here = std::mem::replace(buffer, other);
                 (*head, *tail, *start) = (0, rest, at + len as u64);
                 return Ok(Place::Here(here, from..to));
             }
         }
-        make_room(&mut other, len);
+        grow(&mut other, len);
         other[..len].copy_from_slice(self.peek(at, len)?);
         self.forget(at + len as u64);
         Ok(Place::Here(other, 0..len))
@@ -211,7 +207,7 @@ impl<R: Read> Bytes<R> {
 
 /// One read to the place behind `tail`, which is at `offset` of the stream. How many bytes; none at the end.
 fn fill(reader: &mut impl Read, buffer: &mut Vec<u8>, tail: usize, offset: u64) -> Result<usize, Error> {
-    make_room(buffer, tail + READ);
+    grow(buffer, tail + READ);
     loop {
         match reader.read(&mut buffer[tail..tail + READ]) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -219,12 +215,5 @@ fn fill(reader: &mut impl Read, buffer: &mut Vec<u8>, tail: usize, offset: u64) 
             // A reader that says it read more than there was room for is wrong.
             Ok(count) => return Ok(count.min(READ)),
         }
-    }
-}
-
-/// Makes the length `len` at least; zeroes only what is beyond an earlier length.
-fn make_room(buffer: &mut Vec<u8>, len: usize) {
-    if buffer.len() < len {
-        buffer.resize(len, 0);
     }
 }

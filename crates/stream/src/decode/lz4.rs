@@ -10,7 +10,7 @@ use crate::Error;
 use crate::Stage;
 use crate::container::lz4::{Block, HISTORY, Header, LEGACY_BLOCK, LEGACY_STORED, MAX_HEADER};
 use crate::container::{Fault, LEGACY_MAGIC, LZ4_MAGIC, ZSTD_MAGIC, skippable, u32_at, xxh32};
-use crate::engine::Meter;
+use crate::engine::{Meter, grow};
 
 use super::bytes::Bytes;
 use super::plan::Limits;
@@ -143,7 +143,7 @@ impl Part {
             Self::Legacy => {
                 // No byte of a block yields more than 255.
                 let most = LEGACY_BLOCK.min(bytes.len().saturating_mul(255));
-                room(output, most);
+                grow(output, most);
                 let len = lz4_flex::block::decompress_into(bytes, &mut output[..most]).map_err(|_| BLOCK)?;
                 output.truncate(len);
                 Ok(())
@@ -152,16 +152,9 @@ impl Part {
     }
 }
 
-/// Makes the length `len`; zeroes only what is beyond an earlier length.
-fn room(output: &mut Vec<u8>, len: usize) {
-    if output.len() < len {
-        output.resize(len, 0);
-    }
-}
-
 /// Decodes blocks until the end mark or the end of `bytes`, and returns what is behind them.
 fn blocks<'a>(header: &Header, most: usize, mut bytes: &'a [u8], output: &mut Vec<u8>) -> Result<&'a [u8], Fault> {
-    room(output, most);
+    grow(output, most);
     let mut filled = 0;
     while let Some(word) = u32_at(bytes, 0) {
         bytes = &bytes[4..];
@@ -237,7 +230,7 @@ impl Serial {
             if piece.len() < len + trailer {
                 return Err(Error::Truncated { offset: end.max(self.at + piece.len() as u64) });
             }
-            room(output, filled + block_max);
+            grow(output, filled + block_max);
             let free = &mut output[filled..filled + block_max];
             let (data, check) = piece.split_at(len);
             let done = meter.time(Stage::Process, || block(data, check, stored, &self.history, free));

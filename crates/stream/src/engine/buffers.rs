@@ -2,6 +2,13 @@
 
 use std::sync::{Mutex, PoisonError};
 
+/// Makes a buffer at least `len` long. What is there already stays: only what is beyond an earlier length is zeroed.
+pub(crate) fn grow(buffer: &mut Vec<u8>, len: usize) {
+    if buffer.len() < len {
+        buffer.resize(len, 0);
+    }
+}
+
 /// A pool of buffers. It never holds more than were in use at once.
 #[derive(Debug, Default)]
 pub(crate) struct Buffers(Mutex<Vec<Vec<u8>>>);

@@ -10,7 +10,7 @@ mod run;
 mod shared;
 mod state;
 
-pub(crate) use buffers::Buffers;
+pub(crate) use buffers::{Buffers, grow};
 pub(crate) use line::Line;
 pub(crate) use meter::{Blocked, Meter, Reading};
 pub(crate) use run::{Feed, Run, Sink, Source, run};

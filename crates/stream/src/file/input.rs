@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::positioned::Positioned;
+use crate::engine::grow;
 use crate::error::Error;
 
 /// Where bytes that the system copies should go: to a multiple of this. To other places the copy takes four times as long on
@@ -18,10 +19,7 @@ pub(crate) fn aligned_start(buffer: &[u8]) -> usize {
 
 /// The first so many bytes of a buffer that are aligned; those of an earlier use are kept.
 pub(crate) fn aligned_part(buffer: &mut Vec<u8>, size: usize) -> &mut [u8] {
-    // Kept at the largest size: growing means zeroing.
-    if buffer.len() < size + ALIGN {
-        buffer.resize(size + ALIGN, 0);
-    }
+    grow(buffer, size + ALIGN);
     let start = aligned_start(buffer);
     &mut buffer[start..start + size]
 }
